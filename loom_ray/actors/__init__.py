@@ -1,0 +1,1 @@
+"""Who owns state, and who waits?"""

@@ -1,0 +1,1 @@
+"""What is true, and what does a write change? Pure: no clock, random, disk, network or Ray."""

@@ -1,0 +1,125 @@
+"""What is one memory? The immutable image of a row at one version, and its identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+JsonValue = Any  # what JSON holds: dict, list, str, int, float, bool or None (checked at the door)
+
+
+class Status(StrEnum):
+    """Where a row stands. Live rows are served by default and judged against; the rest only on request."""
+
+    ACTIVE = "active"
+    CONFLICTED = "conflicted"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    TOMBSTONED = "tombstoned"
+
+
+LIVE = frozenset({Status.ACTIVE, Status.CONFLICTED})
+
+
+class MemoryType(StrEnum):
+    """What kind of memory a row is. Episodic and profile rows are neither embedded nor searched nor judged."""
+
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    DECISION = "decision"
+    EPISODIC = "episodic"
+    PROFILE = "profile"
+
+
+SEARCHED_TYPES = frozenset({MemoryType.SEMANTIC, MemoryType.PROCEDURAL, MemoryType.DECISION})
+
+
+class Identity(NamedTuple):
+    """Whose row it is, within one org and namespace; `-` is nobody in particular."""
+
+    agent: str
+    user_id: str
+    session_id: str
+
+
+class Address(NamedTuple):
+    """What a write is idempotent on: at most one row lives at an address."""
+
+    memory_key: str  # NFC
+    identity: Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One version of one memory. Times are nanoseconds since the epoch, UTC; None is "never" or "unknown".
+
+    A change is a new image with a higher `version`; the list of images is the row's history.
+    """
+
+    memory_id: str
+    memory_key: str
+    agent: str
+    user_id: str
+    session_id: str
+    run_id: str
+    memory_type: MemoryType
+    value: JsonValue
+    content_sha256: str
+    version: int  # strictly rising in a namespace
+    created_at: int  # of the first version
+    status: Status = Status.ACTIVE
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    sensitivity: str = ""  # "", "low", "medium" or "high"
+    confidence: float | None = None
+    valid_at: int | None = None
+    valid_to: int | None = None
+    expires_at: int | None = None
+    on_expire: str = "tombstone"
+    char_limit: int | None = None
+    conflict_with: tuple[str, ...] = ()  # memory ids; symmetric
+    duplicate_of: str = ""  # a memory id
+    superseded_by: str = ""  # a memory id
+    tombstoned_at: int | None = None
+    source_class: str = ""
+    source_resource_id: str = ""
+    actor: str = ""
+    chunks: int = 0  # verbatim pieces embedded beside the excerpt
+    reinforcements: int = 0  # restatements and merges; counted without a new version
+    reinforced_at: int | None = None
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.agent, self.user_id, self.session_id)
+
+    @property
+    def address(self) -> Address:
+        return Address(self.memory_key, self.identity)
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether the row has a vector: its type is searched and it is not of high sensitivity."""
+        return self.memory_type in SEARCHED_TYPES and self.sensitivity != "high"
+
+    @property
+    def text(self) -> str:
+        return text_of(self.value)
+
+
+def text_of(value: JsonValue) -> str:
+    """The text that a value is read by: itself, or its JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def content_sha256(value: JsonValue) -> str:
+    """The hash that answers carry and `if_match_sha256` compares: of the JSON with sorted keys, UTF-8, hex."""
+    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
