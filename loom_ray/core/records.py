@@ -1,0 +1,59 @@
+"""What does a change leave behind? The records that the log keeps and that replay to the same state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loom_ray.core.row import Row
+
+Vectors = npt.NDArray[np.float16]  # (1 + chunks, dimensions), each row normalised; the first is the excerpt's
+
+
+@dataclass(frozen=True, slots=True)
+class RowWritten:
+    """A new image of a row. `vectors` is None where the text, and so its vectors, did not change."""
+
+    row: Row
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforced:
+    """A restatement or a merge: the row is counted once more and gets no new version."""
+
+    memory_id: str
+    at: int  # ns
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The namespace's settings, whole, as `namespace.register` left them."""
+
+    settings: dict[str, Any]
+    at: int  # ns
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a request under an Idempotency-Key was answered, so that a retry is answered the same."""
+
+    key: str
+    body_sha256: str
+    answer: dict[str, Any]
+    at: int  # ns
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStamp:
+    """Which embedder the namespace's vectors come from; vectors of two embedders are never mixed."""
+
+    name: str
+    dimensions: int
+    preparation: str
+
+
+Record = RowWritten | Reinforced | Registered | Answered | EmbedderStamp
