@@ -10,7 +10,8 @@ LoomError
 ├── NotFound (404)                OP_NOT_FOUND
 ├── MethodNotAllowed (405)        METHOD_NOT_ALLOWED
 ├── Conflict (409)
-│   └── PreconditionFailed        PRECONDITION_FAILED, with `current_sha256`
+│   ├── PreconditionFailed        PRECONDITION_FAILED, with `current_sha256`
+│   └── AmbiguousKey              AMBIGUOUS_KEY, with `candidates`: several rows hold the key and none is the caller's
 └── Unavailable (503)             retryable
     ├── BackendUnavailable        BACKEND_UNAVAILABLE: an embedder, an actor or the storage does not answer
     ├── OutcomeUnknown            OUTCOME_UNKNOWN: the write may or may not have landed (`outcome: unknown`)
@@ -96,6 +97,10 @@ class Conflict(LoomError):
 
 class PreconditionFailed(Conflict):
     code = "PRECONDITION_FAILED"
+
+
+class AmbiguousKey(Conflict):
+    code = "AMBIGUOUS_KEY"
 
 
 class Unavailable(LoomError):

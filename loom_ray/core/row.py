@@ -68,6 +68,7 @@ class Row:
     memory_type: MemoryType
     value: JsonValue
     content_sha256: str
+    canonical_digest: str  # of the type and the canonical form: equal digests are one fact (core/text/canonical.py)
     version: int  # strictly rising in a namespace
     created_at: int  # of the first version
     status: Status = Status.ACTIVE

@@ -1,0 +1,143 @@
+"""What may be asked of the ops that read memories, and what do they answer?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from loom_ray.contract.fields import KeyPrefix, MemoryId, MemoryKey, Query, Time, bound, names_up_to
+from loom_ray.contract.rows import ROW_FIELDS, MemoryTypeName, RowView, StatusName
+from loom_ray.contract.scope import Answer, Reads, Receipt, Scoped
+
+
+def _at_most(name: str) -> Any:
+    def check(number: int, info: ValidationInfo) -> int:
+        if number > bound(info, name):
+            raise ValueError(f"must be at most {bound(info, name)} ({name})")
+        return number
+
+    return AfterValidator(check)
+
+
+Limit = Annotated[int, Field(ge=1, json_schema_extra={"x-bound": "list_limit_max"}), _at_most("list_limit_max")]
+TopK = Annotated[int, Field(ge=1, json_schema_extra={"x-bound": "top_k_max"}), _at_most("top_k_max")]
+
+
+def _known_fields(fields: list[str] | None) -> list[str] | None:
+    for field in fields or []:
+        if field not in ROW_FIELDS:
+            raise ValueError(f"a row has no field {field[:80]!r}")
+    return fields
+
+
+class GetRequest(Reads):
+    """The row of a key, for the identity given."""
+
+    memory_key: MemoryKey
+    follow: bool = Field(False, description="serve the canonical row of a duplicate")
+    if_version: int | None = Field(None, description="answer without the row when this is still its version")
+    fields: Annotated[list[str] | None, AfterValidator(_known_fields)] = Field(None, description="only these")
+    as_of: Time = None
+    as_of_basis: Literal["valid_time", "knowledge_time"] = "valid_time"
+
+
+class GetByIdRequest(Scoped):
+    memory_id: MemoryId
+    if_version: int | None = None
+    fields: Annotated[list[str] | None, AfterValidator(_known_fields)] = None
+
+
+class GetAnswer(Receipt):
+    """`found`, and the row's fields beside it (see RowView); with `unchanged` only its id and version."""
+
+    model_config = {"extra": "allow", "json_schema_extra": {"allOf": [{"$ref": "#/components/schemas/RowView"}]}}
+    found: bool
+    unchanged: bool = False
+    memory_key: str = ""
+
+
+class ListRequest(Reads):
+    """Rows in the order of their keys. `prefix` and `contains` are literal: no character is a wildcard."""
+
+    prefix: KeyPrefix = ""
+    contains: KeyPrefix = Field("", description="a part of the value's text, whatever its case")
+    tags: names_up_to("tags_max")  # type: ignore[valid-type]
+    memory_type: MemoryTypeName | None = None
+    conflicted_only: bool = False
+    include_duplicates: bool = False
+    include_superseded: bool = False
+    include_tombstoned: bool = False
+    count_only: bool = False
+    limit: Limit = 50
+    offset: Annotated[int, Field(ge=0, le=2**53)] = 0
+    cursor: KeyPrefix = Field("", description="`next_cursor` of the page before")
+
+
+class ListAnswer(Receipt):
+    rows: list[RowView]
+    count: int = Field(description="all rows that match, whatever the page holds")
+    next_cursor: str = ""
+
+
+class SearchRequest(Reads):
+    """Find rows by meaning and by words. Filters apply before the best `top_k` are taken."""
+
+    query: Query
+    top_k: TopK = 10
+    memory_type: MemoryTypeName | None = None
+    tags: names_up_to("tags_max")  # type: ignore[valid-type]
+    status: StatusName | None = Field(None, description="unset: active and conflicted rows")
+    include_duplicates: bool = False
+
+
+class SearchHit(Answer):
+    memory_id: str
+    memory_key: str
+    content_excerpt: str = Field(description="of the part that matched best, at most 1,200 characters")
+    similarity: float | None = Field(description="cosine of the closest part; null: found by words alone")
+    rank_score: float = Field(description="fused rank of meaning and words; comparable within one answer only")
+    status: str
+    version: int
+    version_text: str
+    memory_type: str
+    agent: str
+    user_id: str
+    session_id: str
+    tags: list[str]
+    created_at: str | None
+    valid_at: str | None
+
+
+class SearchAnswer(Receipt):
+    results: list[SearchHit]
+
+
+class HistoryRequest(Reads):
+    """Every version of a key's row, newest first, deletions included."""
+
+    memory_key: MemoryKey
+    limit: Limit = 50
+
+
+class HistoryAnswer(Receipt):
+    rows: list[RowView]
+
+
+class ConflictsListRequest(Scoped):
+    """Rows that wait for a person to settle which of them holds."""
+
+    user_id: str = "-"
+    agent: str = "*"
+    session_id: str = "-"
+    limit: Limit = 50
+    cursor: KeyPrefix = ""
+    count_only: bool = False
+    keys_only: bool = False
+
+
+class ConflictsListAnswer(Receipt):
+    rows: list[RowView]
+    keys: list[str]
+    count: int = Field(description="all conflicted rows of the namespace")
+    next_cursor: str = ""
