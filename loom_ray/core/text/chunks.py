@@ -59,8 +59,8 @@ def _pieces(text: str, room: int) -> Iterator[str]:
 
 def _reach(costs: _Costs, start: int, room: int) -> int:
     """The furthest end of a piece from `start` that `room` characters of JSON hold; one character at least."""
-    end = int(np.searchsorted(costs, costs[start] + room, side="right")) - 1
-    return max(end, start + 1)
+    end = costs.searchsorted(int(costs[start]) + room, side="right")
+    return max(int(end) - 1, start + 1)
 
 
 def _json_chars(text: str) -> _Costs:
