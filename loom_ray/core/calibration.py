@@ -82,7 +82,7 @@ def calibrate(
     """Thresholds from the similarity of each probe pair, in the order of the labels; every label must occur.
 
     Conflict: where pairs about the same thing and compatible pairs lie equally many standard deviations away,
-    `(mean_compat·sd_same + mean_same·sd_compat) / (sd_same + sd_compat)` (embedding.md: it transfers, 0.92 on 412 pairs).
+    `(mean_compat·sd_same + mean_same·sd_compat) / (sd_same + sd_compat)` (it transfers: 0.92 on 412 pairs).
     Duplicate: `mean - 3·sd` of the restatements, and no less than the conflict threshold. By Cantelli's inequality
     nine in ten restatements pass such a bound whatever their distribution. It is a gate only: similarity cannot tell
     "Debian 11" from "Debian 12", so the words decide behind it.

@@ -86,7 +86,7 @@ class MicroBatcher:
             async with asyncio.timeout_at(call.expires_at):
                 await call.done
         except TimeoutError:
-            raise BackendUnavailable(f"the embedder did not answer within {deadline_s:g} s", retry_after_s=1.0) from None
+            raise BackendUnavailable(f"the embedder did not answer in {deadline_s:g} s", retry_after_s=1.0) from None
         finally:
             self._leave(call)
         return self._gathered(call)

@@ -34,7 +34,7 @@ class FakeEmbedder:
 
 
 def _hashed(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Counts of the text's n-grams, each in the dimension of its hash; never zero, for the edges count as characters."""
+    """Counts of the text's n-grams, each in the dimension of its hash; never zero, as the edges count too."""
     edged = f" {text} ".encode("utf-32-le")
     vector = np.zeros(_DIMENSIONS, dtype=np.float32)
     for size in _SIZES:

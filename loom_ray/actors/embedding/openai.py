@@ -74,7 +74,7 @@ class OpenAIEmbedder:
         raise AssertionError("the last attempt returns or raises")
 
     async def _create(self, texts: list[str]) -> CreateEmbeddingResponse:
-        """One request. An endpoint whose model has one dimension may refuse to be told it: ask without, once for all."""
+        """One request. An endpoint whose model has but one dimension may refuse to be told it: then ask without."""
         try:
             response = await self._request(texts, self._dimensions)
         except APIStatusError as error:
