@@ -1,0 +1,167 @@
+"""What does a namespace's actor ask of storage? Open, commit, snapshot, history, close: one door to this room."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, replace
+
+from loom_ray.core.records import EmbedderStamp, Record
+from loom_ray.core.row import Row
+from loom_ray.storage.blobs import Blobs
+from loom_ray.storage.codec import Closed, Folded, Opened
+from loom_ray.storage.commit import GroupCommit
+from loom_ray.storage.errors import BlobMissing, BlobsUnavailable, Fenced
+from loom_ray.storage.history import HistoryStore, merge_from
+from loom_ray.storage.manifest import HistoryFile, Manifest, SnapshotFile, encode_manifest
+from loom_ray.storage.opening import Opening, Tail, manifests, take_over
+from loom_ray.storage.paths import manifest_path, numbered, numbers_in
+from loom_ray.storage.snapshot import OffLoop, StateImage, dimensions_of, store_image
+
+QUIET_SEGMENTS_MAX = 32  # openings and closings of a namespace nobody writes to, before a close folds them
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The state is `image`, then the records in order. `notes` are warnings that name files."""
+
+    image: StateImage
+    records: tuple[Record, ...]
+    notes: tuple[str, ...]
+
+
+class NamespaceStore:
+    """One incarnation's hold on one namespace. It lives on its actor's event loop."""
+
+    def __init__(self, blobs: Blobs, prefix: str, opening: Opening, off_loop: OffLoop) -> None:
+        manifest = opening.base.manifest
+        self.commit = GroupCommit(opening.log)
+        self._log = opening.log
+        self._blobs = blobs
+        self._prefix = prefix
+        self._off_loop = off_loop
+        self._fences = opening.fences
+        self._skipped = opening.tail.skipped
+        self._stamp = opening.stamp
+        self._through = opening.base.seq  # the newest durable snapshot
+        self._quiet_through = 0 if records_in(opening.tail) else opening.log.next_seq - 1  # no news up to here
+        self._files = list(manifest.history) if manifest else list[HistoryFile]()
+        self._planned = list(opening.tail.planned)
+        self._history = HistoryStore(blobs, prefix, off_loop)
+        self._snapshot: asyncio.Task[int] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        blobs: Blobs,
+        prefix: str,
+        incarnation: str,
+        embedder: EmbedderStamp | None,
+        off_loop: OffLoop = asyncio.to_thread,
+    ) -> tuple[NamespaceStore, Recovered]:
+        """Take the namespace over from whoever had it. `incarnation`: unique among all that ever open it; `embedder`:
+        stamped on a namespace that has none, compared with the stored one otherwise.
+
+        Raises DamagedLog and DamagedSnapshot naming the file, UnsupportedFormat, EmbedderChanged, CommitFailed and
+        BlobsUnavailable; a refusal leaves the namespace and its owner as they were.
+        """
+        opening = await take_over(blobs, prefix, incarnation, embedder, off_loop)
+        store = cls(blobs, prefix, opening, off_loop)
+        if opening.tail.owner and not opening.tail.closed:  # it may have died between a manifest and its deletions
+            await store._sweep()
+        image = replace(opening.base.image, embedder=opening.stamp)
+        return store, Recovered(image, records_in(opening.tail), opening.base.notes + opening.tail.notes)
+
+    @property
+    def segments_since_snapshot(self) -> int:
+        return self._log.next_seq - 1 - self._through
+
+    @property
+    def snapshotting(self) -> bool:
+        return self._snapshot is not None and not self._snapshot.done()
+
+    def snapshot(self, image: StateImage) -> asyncio.Task[int]:
+        """Write `image` down, fold the log below it into history and truncate it; resolves to the snapshot's number.
+
+        `image` must be the state after every record submitted so far and no other: the marker that says so is queued
+        before this returns. The task raises StorageError; after anything but Fenced and CommitFailed the log is
+        unharmed, and the next snapshot makes up for it. One at a time: RuntimeError while `snapshotting`.
+        """
+        if self.snapshotting:
+            raise RuntimeError("a snapshot is under way")
+        first = (self._planned[-1][0] if self._planned else self._through) + 1
+        folded = Folded(first, first if self._planned else merge_from(self._files, first))
+        marker = self.commit.submit([folded], alone=True)
+        self._snapshot = asyncio.get_running_loop().create_task(self._write(image, folded, marker))
+        self._snapshot.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._snapshot
+
+    async def history(self, memory_id: str) -> list[Row]:
+        """The images written before the newest snapshot, newest first; the actor holds the later ones."""
+        return await self._history.images(memory_id, self._through)
+
+    async def close(self, image: StateImage | None = None) -> None:
+        """Commit what waits, snapshot `image` (as in `snapshot`) if there is something new in it, and promise never to
+        write again. Raises StorageError; the log is closed even if only the snapshot failed."""
+        if self._snapshot is not None:
+            await asyncio.wait([self._snapshot])
+        changed = self._log.next_seq - 1 > self._quiet_through or self.segments_since_snapshot > QUIET_SEGMENTS_MAX
+        try:
+            if image is not None and changed:
+                await self.snapshot(image)
+        finally:
+            await self.commit.close()
+
+    async def _write(self, image: StateImage, folded: Folded, marker: asyncio.Future[int]) -> int:
+        seq = await marker
+        self._planned.append((seq, folded))
+        try:
+            while self._planned:
+                await self._fold(*self._planned[0])
+                del self._planned[0]
+        except BlobMissing as error:
+            raise Fenced(error.path, "another incarnation has folded it") from error
+        files = await store_image(self._blobs, self._prefix, seq, image, self._off_loop)
+        manifest = self._manifest(seq, image, files)
+        await self._blobs.put(manifest_path(self._prefix, seq), encode_manifest(manifest))
+        self._through = seq
+        self._quiet_through = max(self._quiet_through, seq)
+        await self._sweep()
+        return seq
+
+    async def _fold(self, seq: int, folded: Folded) -> None:
+        file = await self._history.fold(folded.first, seq, folded.merged_from, self._skipped)
+        if file is not None:
+            self._files = [kept for kept in self._files if kept.first < folded.merged_from] + [file]
+
+    def _manifest(self, seq: int, image: StateImage, files: tuple[SnapshotFile, ...]) -> Manifest:
+        return Manifest(
+            seq=seq,
+            incarnation=self._log.incarnation,
+            fences=tuple(sorted(self._fences)),
+            last_version=image.last_version,
+            dimensions=dimensions_of(image),
+            embedder=image.embedder or self._stamp,
+            registered=image.registered,
+            files=files,
+            history=tuple(self._files),
+        )
+
+    async def _sweep(self) -> None:
+        """Remove what the newest snapshot made needless. What cannot be removed now goes with the next one."""
+        log, snapshots = f"{self._prefix}log/", f"{self._prefix}snapshot/"
+        with contextlib.suppress(BlobsUnavailable):
+            segments = numbered(await self._blobs.list(log), log)
+            doomed = [path for seq, path in segments.items() if seq <= self._through and seq not in self._fences]
+            older = await manifests(self._blobs, self._prefix)
+            doomed += [path for seq, path in older.items() if seq < self._through]
+            files = await self._blobs.list(snapshots)
+            doomed += [path for path in files if numbers_in(path, snapshots)[0] < self._through]
+            await self._blobs.delete(doomed)
+            await self._history.sweep()
+
+
+def records_in(tail: Tail) -> tuple[Record, ...]:
+    """The records of the namespace itself, without those of storage."""
+    every = (record for segment in tail.segments for record in segment.records)
+    return tuple(record for record in every if not isinstance(record, Opened | Folded | Closed))
