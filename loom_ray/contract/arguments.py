@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast, get_args
 
 import pydantic_core
 from pydantic import BaseModel, ValidationError
@@ -17,7 +18,7 @@ from loom_ray.contract.scope import Scoped
 from loom_ray.contract.settings import Settings
 
 NEAR_MISS_RATIO = 0.75  # difflib's similarity from which an unknown argument counts as a misspelling
-NAMED_MAX = 20  # unknown arguments named in one answer; the rest would only swell it
+UNKNOWN_MAX = 100  # unknown arguments in one request; looking for what each may mean costs time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Asked:
     """A request that passed the door, and what was noticed there."""
 
     request: Scoped
-    ignored_args: list[str] = field(default_factory=list)
-    did_you_mean: dict[str, str] = field(default_factory=dict)
+    ignored_args: list[str] = field(default_factory=list[str])
+    did_you_mean: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def read_request(op: Op, body: bytes, settings: Settings) -> Asked:
@@ -86,29 +87,33 @@ def _sentence(error: Any) -> str:
 
 
 def _unknown(op: Op, arguments: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
-    ignored, meant = _compare(op.request, arguments, "")
-    for place, model, item in _entries(op.request, arguments):
-        inner_ignored, inner_meant = _compare(model, item, place)
-        ignored, meant = ignored + inner_ignored, meant | inner_meant
-    if meant and op.writes:
-        named = ", ".join(f"{printable(given)} (did you mean {real}?)" for given, real in meant.items())
-        raise UnknownArgument(f"unknown argument {named}", {"did_you_mean": meant})
-    return [printable(name) for name in ignored[:NAMED_MAX]], {printable(k): v for k, v in meant.items()}
-
-
-def _compare(model: type[BaseModel], item: dict[str, Any], place: str) -> tuple[list[str], dict[str, str]]:
-    unknown = [name for name in item if name not in model.model_fields]
+    """Names of arguments that nobody knows, and what those that are close to a real one were meant to be."""
+    ignored: list[str] = []
     meant: dict[str, str] = {}
-    for name in unknown[:NAMED_MAX]:
-        close = difflib.get_close_matches(name[:64], model.model_fields, n=1, cutoff=NEAR_MISS_RATIO)
-        if close:
-            meant[place + name] = close[0]
-    return [place + name for name in unknown], meant
+    for place, model, item in [("", op.request, arguments), *_entries(op.request, arguments)]:
+        for name in [name for name in item if name not in model.model_fields]:
+            ignored.append(printable(place + name))
+            if close := _close_to(model, name[:64]):
+                meant[printable(place + name)] = close
+            if len(ignored) > UNKNOWN_MAX:
+                raise UnknownArgument(f"more than {UNKNOWN_MAX} unknown arguments, the first is {ignored[0]}")
+    if meant and op.writes:
+        named = ", ".join(f"{given} (did you mean {real}?)" for given, real in meant.items())
+        raise UnknownArgument(f"unknown argument {named}"[:1000], {"did_you_mean": meant})
+    return ignored, meant
+
+
+@lru_cache(maxsize=1024)
+def _close_to(model: type[BaseModel], name: str) -> str:
+    return next(iter(difflib.get_close_matches(name, model.model_fields, n=1, cutoff=NEAR_MISS_RATIO)), "")
 
 
 def _entries(model: type[BaseModel], arguments: dict[str, Any]) -> list[tuple[str, type[BaseModel], dict[str, Any]]]:
-    entries = arguments.get("entries") if "entries" in model.model_fields else None
-    if not isinstance(entries, list):
+    """The places, the model and the arguments of a batch's entries, where the op takes a batch."""
+    field_of_entries = model.model_fields.get("entries")
+    entries: Any = arguments.get("entries")
+    if field_of_entries is None or not isinstance(entries, list):
         return []
-    entry_model = model.model_fields["entries"].annotation.__args__[0]  # type: ignore[union-attr]
-    return [(f"entries[{i}].", entry_model, entry) for i, entry in enumerate(entries) if isinstance(entry, dict)]
+    entry_model = get_args(field_of_entries.annotation)[0]
+    items = cast(list[Any], entries)
+    return [(f"entries[{i}].", entry_model, entry) for i, entry in enumerate(items) if isinstance(entry, dict)]

@@ -78,6 +78,7 @@ KeyPrefix = Annotated[
     AfterValidator(_text("memory_key_chars_max", blank=True, wild=True, nfc=True)),
     Field(json_schema_extra={"x-bound": "memory_key_chars_max"}),
 ]
+Cursor = Annotated[str, Field(max_length=16_384, description="`next_cursor` of the page before")]
 Query = Annotated[str, AfterValidator(_text("query_chars_max", wild=True)), _bounded("query_chars_max")]
 Tag = Annotated[str, AfterValidator(_text("tag_chars_max", wild=True)), _bounded("tag_chars_max")]
 MemoryId = Annotated[str, AfterValidator(_text("name_chars_max", wild=True)), _bounded("name_chars_max")]
@@ -93,11 +94,13 @@ def _at_most(name: str) -> Callable[..., list[str]]:
     return check
 
 
-def names_up_to(name: str) -> Any:
-    """A list of tag-like texts without repeats, bounded by the setting `name`."""
-    return Annotated[
-        list[Tag], AfterValidator(_at_most(name)), Field(default_factory=list, json_schema_extra={"x-bound": name})
-    ]
+def _names(name: str) -> Any:
+    return Field(json_schema_extra={"x-bound": name})
+
+
+Tags = Annotated[list[Tag], AfterValidator(_at_most("tags_max")), _names("tags_max")]
+Entities = Annotated[list[Tag], AfterValidator(_at_most("entities_max")), _names("entities_max")]
+Files = Annotated[list[Tag], AfterValidator(_at_most("files_max")), _names("files_max")]
 
 
 def _time(value: Any) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,16 +11,16 @@ from loom_ray.contract.scope import Answer, Receipt, Writes
 from loom_ray.contract.writing import ThresholdView
 
 ConflictPolicy = Literal["auto_reinforce", "manual_review", "append_only"]
-Cosine = Field(None, ge=0, le=1, allow_inf_nan=False)
+Cosine = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class RegisterRequest(Writes):
     """Set the namespace's settings; what is not named stays as it was. A namespace needs no registration."""
 
     default_conflict_policy: ConflictPolicy | None = None
-    conflict_threshold: float | None = Field(None, ge=0, le=1, allow_inf_nan=False, description="1.0 flags nothing")
-    duplicate_threshold: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
-    dedup_thresholds: dict[MemoryTypeName, float] | None = Field(
+    conflict_threshold: Cosine | None = Field(None, description="1.0 flags nothing")
+    duplicate_threshold: Cosine | None = None
+    dedup_thresholds: dict[MemoryTypeName, Cosine] | None = Field(
         None, description="conflict thresholds of single memory types, before the namespace's own"
     )
 
@@ -29,7 +29,7 @@ class NamespaceSettings(Answer):
     default_conflict_policy: ConflictPolicy = "auto_reinforce"
     conflict_threshold: float | None = None
     duplicate_threshold: float | None = None
-    dedup_thresholds: dict[MemoryTypeName, float] = Field(default_factory=dict)
+    dedup_thresholds: dict[MemoryTypeName, float] = Field(default_factory=dict[MemoryTypeName, float])
 
 
 class RegisterAnswer(Receipt):
@@ -64,7 +64,7 @@ class InfoAnswer(Receipt):
     settings: NamespaceSettings
     embedder: EmbedderView
     thresholds: dict[str, ThresholdView] = Field(description="conflict and duplicate, for semantic rows")
-    calibration: dict[str, float | int | str | bool] = Field(description="how the embedder's thresholds were found")
+    calibration: dict[str, Any] = Field(description="how the embedder's thresholds were found")
     counts: Counts
     last_version: int
     last_version_text: str

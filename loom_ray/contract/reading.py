@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 
-from loom_ray.contract.fields import KeyPrefix, MemoryId, MemoryKey, Query, Time, bound, names_up_to
+from loom_ray.contract.fields import Cursor, KeyPrefix, MemoryId, MemoryKey, Query, Tags, Time, bound
 from loom_ray.contract.rows import ROW_FIELDS, MemoryTypeName, RowView, StatusName
 from loom_ray.contract.scope import Answer, Reads, Receipt, Scoped
 
@@ -51,7 +51,7 @@ class GetByIdRequest(Scoped):
 class GetAnswer(Receipt):
     """`found`, and the row's fields beside it (see RowView); with `unchanged` only its id and version."""
 
-    model_config = {"extra": "allow", "json_schema_extra": {"allOf": [{"$ref": "#/components/schemas/RowView"}]}}
+    model_config = ConfigDict(extra="allow", json_schema_extra={"x-fields-of": "RowView"})
     found: bool
     unchanged: bool = False
     memory_key: str = ""
@@ -62,7 +62,7 @@ class ListRequest(Reads):
 
     prefix: KeyPrefix = ""
     contains: KeyPrefix = Field("", description="a part of the value's text, whatever its case")
-    tags: names_up_to("tags_max")  # type: ignore[valid-type]
+    tags: Tags = Field(default_factory=list[str])
     memory_type: MemoryTypeName | None = None
     conflicted_only: bool = False
     include_duplicates: bool = False
@@ -71,7 +71,7 @@ class ListRequest(Reads):
     count_only: bool = False
     limit: Limit = 50
     offset: Annotated[int, Field(ge=0, le=2**53)] = 0
-    cursor: KeyPrefix = Field("", description="`next_cursor` of the page before")
+    cursor: Cursor = ""
 
 
 class ListAnswer(Receipt):
@@ -86,7 +86,7 @@ class SearchRequest(Reads):
     query: Query
     top_k: TopK = 10
     memory_type: MemoryTypeName | None = None
-    tags: names_up_to("tags_max")  # type: ignore[valid-type]
+    tags: Tags = Field(default_factory=list[str])
     status: StatusName | None = Field(None, description="unset: active and conflicted rows")
     include_duplicates: bool = False
 
@@ -124,14 +124,11 @@ class HistoryAnswer(Receipt):
     rows: list[RowView]
 
 
-class ConflictsListRequest(Scoped):
+class ConflictsListRequest(Reads):
     """Rows that wait for a person to settle which of them holds."""
 
-    user_id: str = "-"
-    agent: str = "*"
-    session_id: str = "-"
     limit: Limit = 50
-    cursor: KeyPrefix = ""
+    cursor: Cursor = ""
     count_only: bool = False
     keys_only: bool = False
 

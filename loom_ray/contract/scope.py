@@ -47,5 +47,5 @@ class Reads(Scoped):
 class Receipt(Answer):
     """What every answer to a request with a body carries."""
 
-    ignored_args: list[str] = Field(default_factory=list, description="arguments that the op does not know")
-    did_you_mean: dict[str, str] = Field(default_factory=dict, description="for each that is close to a real one")
+    ignored_args: list[str] = Field(default_factory=list[str], description="arguments that the op does not know")
+    did_you_mean: dict[str, str] = Field(default_factory=dict[str, str], description="for each that is close to a real one")

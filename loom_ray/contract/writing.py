@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from loom_ray.contract.fields import MemoryKey, OptionalName, Sha256, Time, Value, bound, names_up_to
+from loom_ray.contract.fields import Entities, Files, MemoryKey, OptionalName, Sha256, Tags, Time, Value, bound
 from loom_ray.contract.rows import DowngradedSource, MemoryTypeName, OnExpire, SensitivityName
 from loom_ray.contract.scope import Answer, Receipt, Request, Writes
 
@@ -20,9 +20,9 @@ class Claim(Request):
     memory_key: MemoryKey
     value: Value
     memory_type: MemoryTypeName = "semantic"
-    tags: names_up_to("tags_max")  # type: ignore[valid-type]
-    entities: names_up_to("entities_max")  # type: ignore[valid-type]
-    files: names_up_to("files_max")  # type: ignore[valid-type]
+    tags: Tags = Field(default_factory=list[str])
+    entities: Entities = Field(default_factory=list[str])
+    files: Files = Field(default_factory=list[str])
     sensitivity: SensitivityName | None = Field(None, description="unset: detected from the value")
     confidence: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
     valid_at: Time = Field(None, description="when the fact became true; a naive time is UTC")
@@ -138,7 +138,7 @@ class SetAnswer(Judged, Receipt):
 
     namespace: str
     dry_run: bool
-    degraded: list[str] = Field(default_factory=list)
+    degraded: list[str] = Field(default_factory=list[str])
 
 
 class BulkEntry(Judged):
@@ -176,4 +176,4 @@ class RestoreAnswer(Receipt):
     version: int = 0
     version_text: str = ""
     conflict_verdict: str = ""
-    peers: list[Peer] = Field(default_factory=list)
+    peers: list[Peer] = Field(default_factory=list[Peer])

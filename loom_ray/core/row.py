@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -113,6 +113,10 @@ class Row:
     @property
     def text(self) -> str:
         return text_of(self.value)
+
+    def reinforced(self, at: int) -> Row:
+        """Counted once more, at `at` (ns); the version stays."""
+        return replace(self, reinforcements=self.reinforcements + 1, reinforced_at=at)
 
 
 def text_of(value: JsonValue) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -161,6 +161,20 @@ class VectorIndex:
         if memory_id not in self:
             raise KeyError(memory_id)
         return np.concatenate((self._excerpts.vectors(memory_id), self._chunks.vectors(memory_id)))
+
+    def reader(self) -> Callable[[str], Matrix | None]:
+        """Reads the vectors that are held now, later and in any thread: (1 + chunks, dimensions), None where none were.
+
+        Rows never move within their block, so the places of this moment keep their vectors.
+        """
+        excerpts, chunks = dict(self._excerpts.spans), dict(self._chunks.spans)
+
+        def read(memory_id: str) -> Matrix | None:
+            spans = [piles[memory_id] for piles in (excerpts, chunks) if memory_id in piles]
+            parts = [span.block.vectors[span.first : span.first + span.rows] for span in spans]
+            return np.concatenate(parts) if parts else None
+
+        return read
 
     def load(self, memory_ids: Sequence[str], counts: Sequence[int], vectors: Matrix, facets: Sequence[Facets]) -> None:
         """Fill an empty index at once: memory i has the next counts[i] rows of the stacked vectors, and facets[i].

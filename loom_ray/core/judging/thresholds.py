@@ -18,6 +18,11 @@ class Threshold:
     value: float
     source: Source
 
+    @property
+    def is_owners(self) -> bool:
+        """Whether an owner set it for these rows: then nothing goes below it."""
+        return self.source in ("type", "namespace")
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:

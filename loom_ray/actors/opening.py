@@ -1,0 +1,43 @@
+"""How does a namespace wake? From snapshot and log to a home that answers"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from loom_ray.actors.directory import Place
+from loom_ray.actors.home import EmbedderPort, Home
+from loom_ray.actors.namespace import Namespace
+from loom_ray.contract.settings import Settings
+from loom_ray.core.state import State
+from loom_ray.storage.blobs import Blobs
+from loom_ray.storage.paths import namespace_prefix
+from loom_ray.storage.snapshot import OffLoop
+from loom_ray.storage.store import NamespaceStore
+
+_log = logging.getLogger(__name__)
+
+
+async def open_namespace(
+    place: Place,
+    settings: Settings,
+    blobs: Blobs,
+    embedder: EmbedderPort,
+    incarnation: str,
+    now: Callable[[], int],
+    off_loop: OffLoop | None = None,
+) -> Namespace:
+    """Takes the namespace over from whoever had it. Raises what NamespaceStore.open raises.
+
+    The embedder is not asked: reads by key work while it is down, and its stamp is compared when a vector is needed.
+    """
+    prefix = namespace_prefix(*place)
+    threads = {} if off_loop is None else {"off_loop": off_loop}
+    store, recovered = await NamespaceStore.open(blobs, prefix, incarnation, None, **threads)
+    for note in recovered.notes:
+        _log.warning("%s/%s: %s", *place, note)
+    home = Home(place, settings, embedder, store, State(), now)
+    home.load(recovered.image)
+    home.apply(recovered.records)
+    home.tidy()
+    return Namespace(home)

@@ -1,0 +1,160 @@
+"""How does a write wait, and when may it decide? The awaits of every writing op; the decisions are core's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from loom_ray.actors.home import Found, Home, Search
+from loom_ray.contract.namespaces import NamespaceSettings, RegisterAnswer, RegisterRequest
+from loom_ray.contract.scope import Receipt, Writes
+from loom_ray.contract.writing import (
+    BulkSetRequest,
+    Claim,
+    DeleteAnswer,
+    DeleteRequest,
+    RestoreRequest,
+    SetRequest,
+)
+from loom_ray.core.decide.answer import bulk_answer, set_answer
+from loom_ray.core.decide.claim import Settled, settle, settled_of
+from loom_ray.core.decide.peers import NEIGHBOURS
+from loom_ray.core.decide.remove import decide_delete, decide_restore, not_restored, restorable
+from loom_ray.core.decide.write import NO_VECTORS, Embedded, NeedsVectors, Written, decide_writes
+from loom_ray.core.draft import Draft
+from loom_ray.core.records import EmbedderStamp, Record, Registered, RowWritten, Vectors
+from loom_ray.core.row import MemoryType, Row
+from loom_ray.storage.facets import peers_where
+
+Remember = Callable[[Receipt], list[Record]]  # what an Idempotency-Key adds to the commit
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A claim's vectors and what the index saw of their neighbours; fresh again at each decision."""
+
+    vectors: Vectors
+    found: Found
+    stored: bool
+
+    def now(self, home: Home) -> Embedded:
+        near = home.near(self.found, self.vectors[0]) if len(self.vectors) else {}
+        return Embedded(self.vectors, near, self.stored)
+
+
+async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
+    draft, written = await _decided(home, [settle(request, request, None, home.rules)], request)
+    answer = set_answer(written[0], home.namespace, request.dry_run)
+    return await _carry_out(home, draft, answer, remember, request.dry_run)
+
+
+async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> Receipt:
+    claims: Sequence[Claim] = request.entries
+    settled = [settle(claim, request, index, home.rules) for index, claim in enumerate(claims)]
+    draft, written = await _decided(home, settled, request)
+    return await _carry_out(home, draft, bulk_answer(written, request.dry_run), remember, request.dry_run)
+
+
+async def delete(home: Home, request: DeleteRequest, remember: Remember) -> DeleteAnswer:
+    draft = home.draft()
+    answer = decide_delete(draft, request)
+    await _carry_out(home, draft, answer, remember, False)
+    return answer
+
+
+async def restore(home: Home, request: RestoreRequest, remember: Remember) -> Receipt:
+    """Judged like a write, by the vectors that the deleted row kept: no embedder is asked."""
+    row = restorable(home.draft(), request, home.rules)
+    if row is None:
+        return await _carry_out(home, (draft := home.draft()), not_restored(draft, request), remember, False)
+    looked = await _look(home, row.memory_type, request, home_vectors(home, row), stored=True)
+    draft = home.draft()
+    current = restorable(draft, request, home.rules)
+    if current is None or current.version != row.version:
+        return await _carry_out(home, draft, not_restored(draft, request), remember, False)
+    answer = decide_restore(draft, current, settled_of(current), looked.now(home).near, home.rules)
+    return await _carry_out(home, draft, answer, remember, False)
+
+
+async def register(home: Home, request: RegisterRequest, remember: Remember) -> Receipt:
+    named = request.model_dump(include=request.model_fields_set & NamespaceSettings.model_fields.keys())
+    settings = NamespaceSettings(**(home.state.settings | {name: v for name, v in named.items() if v is not None}))
+    answer = RegisterAnswer(org=home.org, namespace=home.namespace, settings=settings)
+    record = Registered(settings.model_dump(), home.now())
+    await home.commit([record, *remember(answer)])
+    return answer
+
+
+async def _decided(home: Home, claims: list[Settled], who: Writes) -> tuple[Draft, list[Written]]:
+    """Decides as soon as every claim that needs vectors has them; the draft is of this very turn."""
+    ids = home.fresh_ids(len(claims))
+    looked: dict[int, Looked] = {}
+    while True:
+        draft = home.draft()
+        try:
+            embedded = {place: one.now(home) for place, one in looked.items()}
+            return draft, decide_writes(draft, claims, embedded, home.rules, ids)
+        except NeedsVectors as needs:
+            looked |= await _look_up(home, claims, needs.places, who)
+
+
+async def _look_up(home: Home, claims: list[Settled], places: list[int], who: Writes) -> dict[int, Looked]:
+    """One trip to the embedder for all pieces of all these claims, then one to the index."""
+    kept = {place: vectors for place in places if (vectors := _kept_vectors(home, claims[place])) is not None}
+    asked = [place for place in places if place not in kept]
+    pieces = [piece for place in asked for piece in claims[place].pieces]
+    deadline_s = home.settings.embedder_deadline_s if len(claims) == 1 else home.settings.request_deadline_s
+    matrix = await home.embed(pieces, deadline_s) if pieces else None
+    vectors, start = dict(kept), 0
+    for place in asked:
+        assert matrix is not None
+        end = start + len(claims[place].pieces)
+        vectors[place], start = matrix[start:end], end
+    return await _look_all(home, claims, vectors, set(kept), who)
+
+
+async def _look_all(
+    home: Home, claims: list[Settled], vectors: dict[int, Vectors], kept: set[int], who: Writes
+) -> dict[int, Looked]:
+    places = list(vectors)
+    looks = (_look(home, claims[place].memory_type, who, vectors[place], stored=place in kept) for place in places)
+    return dict(zip(places, await asyncio.gather(*looks), strict=True))
+
+
+async def _look(home: Home, memory_type: MemoryType, who: Writes, vectors: Vectors, *, stored: bool) -> Looked:
+    if not len(vectors):
+        return Looked(vectors, Found([], 0), stored)
+    search = Search(vectors[0], NEIGHBOURS, peers_where(memory_type, who.user_id), True)
+    return Looked(vectors, await home.search(search), stored)
+
+
+def _kept_vectors(home: Home, settled: Settled) -> Vectors | None:
+    """The stored vectors of a row whose text stays; a change of its tags alone asks no embedder."""
+    row = home.state.row_at(settled.address)
+    if row is None or row.content_sha256 != settled.content_sha256 or not row.is_searched:
+        return None
+    vectors = home_vectors(home, row)
+    return vectors if len(vectors) == len(settled.pieces) else None
+
+
+def home_vectors(home: Home, row: Row) -> Vectors:
+    """(1 + chunks, dimensions), or no rows where nothing is stored."""
+    if home.vectors is None or row.memory_id not in home.vectors:
+        return NO_VECTORS
+    return home.vectors.vectors_of(row.memory_id)
+
+
+async def _carry_out(home: Home, draft: Draft, answer: Receipt, remember: Remember, dry_run: bool) -> Receipt:
+    """Applies the draft in this turn and answers when it is durable; a dry run only waits for what it has seen."""
+    records = [] if dry_run else [*_stamp(home, draft.records), *draft.records]
+    await home.commit([*records, *remember(answer)])
+    return answer
+
+
+def _stamp(home: Home, records: Sequence[Record]) -> list[EmbedderStamp]:
+    """The first vector of a namespace brings its embedder's stamp into the log."""
+    first = home.state.stamp is None and any(
+        isinstance(record, RowWritten) and record.vectors is not None and len(record.vectors) for record in records
+    )
+    return [home.description.stamp] if first and home.description else []

@@ -1,0 +1,133 @@
+"""What exactly does an entry ask to store? The request's claim with everything that follows from its text alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from loom_ray.contract.fields import to_ns
+from loom_ray.contract.scope import Writes
+from loom_ray.contract.writing import Claim
+from loom_ray.core.advisories import advisories
+from loom_ray.core.decide.rules import Rules
+from loom_ray.core.files import detect_files
+from loom_ray.core.procedures import is_procedure
+from loom_ray.core.row import (
+    SEARCHED_TYPES,
+    Address,
+    Identity,
+    JsonValue,
+    MemoryType,
+    Row,
+    content_sha256,
+    text_of,
+)
+from loom_ray.core.sensitivity import detect
+from loom_ray.core.text.canonical import canonical_form
+from loom_ray.core.text.chunks import chunks, excerpt
+from loom_ray.core.text.preparation import has_meaning
+
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One claim, its owner, and what was derived. `index` is its place in a batch, None for a single write."""
+
+    claim: Claim
+    address: Address
+    run_id: str
+    index: int | None
+    text: str
+    content_sha256: str
+    canonical_digest: str
+    memory_type: MemoryType
+    retyped_from: str
+    sensitivity: str
+    files: tuple[str, ...]
+    advisories: tuple[str, ...]
+    valid_at: int | None
+    valid_to: int | None
+    pieces: tuple[str, ...]  # what is embedded: the excerpt, then the chunks; nothing for a row that is not searched
+
+    @property
+    def is_searched(self) -> bool:
+        return self.memory_type in SEARCHED_TYPES and self.sensitivity != "high"
+
+
+def settle(claim: Claim, who: Writes, index: int | None, rules: Rules) -> Settled:
+    text = text_of(claim.value)
+    memory_type, retyped_from = _type_of(claim)
+    sensitivity = _sensitivity(claim, text, rules)
+    searched = memory_type in SEARCHED_TYPES and sensitivity != "high"
+    return Settled(
+        claim=claim,
+        address=Address(claim.memory_key, Identity(who.agent, who.user_id, who.session_id)),
+        run_id=who.run_id,
+        index=index,
+        text=text,
+        content_sha256=content_sha256(claim.value),
+        canonical_digest=canonical_digest(memory_type, claim.value),
+        memory_type=memory_type,
+        retyped_from=retyped_from,
+        sensitivity=sensitivity,
+        files=tuple(claim.files or detect_files(text)[: rules.settings.files_max]),
+        advisories=tuple(advisories(claim.value, rules.settings.memory_value_advisory_chars)),
+        valid_at=to_ns(claim.valid_at),
+        valid_to=to_ns(claim.valid_to),
+        pieces=_pieces(claim, text) if searched else (),
+    )
+
+
+def settled_of(row: Row) -> Settled:
+    """A stored row as the claim that it makes, so that its return is judged like any write. Nothing is embedded."""
+    return Settled(
+        claim=Claim.model_construct(memory_key=row.memory_key, value=row.value),
+        address=row.address,
+        run_id=row.run_id,
+        index=None,
+        text=row.text,
+        content_sha256=row.content_sha256,
+        canonical_digest=row.canonical_digest,
+        memory_type=row.memory_type,
+        retyped_from="",
+        sensitivity=row.sensitivity,
+        files=row.files,
+        advisories=(),
+        valid_at=row.valid_at,
+        valid_to=row.valid_to,
+        pieces=(),
+    )
+
+
+def canonical_digest(memory_type: MemoryType, value: JsonValue) -> str:
+    """Equal for two values of one type exactly when their canonical forms are equal; 32 hex digits."""
+    form = f"{memory_type}\0{canonical_form(value)}"
+    return hashlib.blake2b(form.encode("utf-8"), digest_size=16).hexdigest()
+
+
+def _type_of(claim: Claim) -> tuple[MemoryType, str]:
+    asked = MemoryType(claim.memory_type)
+    if asked is MemoryType.PROCEDURAL and not is_procedure(claim.value):
+        return MemoryType.SEMANTIC, asked.value
+    return asked, ""
+
+
+def _sensitivity(claim: Claim, text: str, rules: Rules) -> str:
+    """What the writer states holds; detection speaks only where nothing was stated."""
+    if claim.sensitivity is not None or not rules.settings.memory_sensitivity_autodetect:
+        return claim.sensitivity or ""
+    return detect(text).level
+
+
+def _pieces(claim: Claim, text: str) -> tuple[str, ...]:
+    if not has_meaning(text):
+        return ()
+    return (excerpt(text), *chunks(claim.value, claim.memory_key))
+
+
+def body_sha256(op: str, body: dict[str, object]) -> str:
+    """What an Idempotency-Key is bound to."""
+    plain = json.dumps([op, body], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()

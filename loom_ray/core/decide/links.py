@@ -1,0 +1,39 @@
+"""Who contradicts and who repeats whom? Keeps the links between rows symmetric whatever happens to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loom_ray.core.draft import Draft
+from loom_ray.core.row import Row, Status
+
+
+def flag(draft: Draft, row: Row, peers: Iterable[Row]) -> None:
+    """Each peer now contradicts `row`, whose own image already names them."""
+    for peer in peers:
+        if row.memory_id not in peer.conflict_with:
+            links = (*peer.conflict_with, row.memory_id)
+            draft.change(peer, status=Status.CONFLICTED, conflict_with=links)
+
+
+def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
+    """`memory_id` contradicts these rows no longer; one that contradicts nobody else is active again."""
+    for peer_id in former:
+        peer = draft.row(peer_id)
+        if peer is None or memory_id not in peer.conflict_with:
+            continue
+        links = tuple(other for other in peer.conflict_with if other != memory_id)
+        status = Status.ACTIVE if peer.status is Status.CONFLICTED and not links else peer.status
+        draft.change(peer, status=status, conflict_with=links)
+
+
+def release_duplicates(draft: Draft, canonical: Row) -> None:
+    """`canonical` no longer says what its duplicates repeat: the oldest of them takes its place, so that the fact
+    stays served, and the others repeat that one."""
+    duplicates = sorted(draft.duplicates_of(canonical.memory_id), key=lambda row: (row.created_at, row.memory_id))
+    if not duplicates:
+        return
+    heir, *others = duplicates
+    draft.change(heir, status=Status.ACTIVE, duplicate_of="")
+    for other in others:
+        draft.change(other, duplicate_of=heir.memory_id)

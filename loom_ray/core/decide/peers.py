@@ -1,0 +1,93 @@
+"""Which stored rows is a claim judged against, and how does it stand to each?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loom_ray.core.decide.claim import Settled
+from loom_ray.core.decide.rules import Rules
+from loom_ray.core.draft import Draft
+from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_pair
+from loom_ray.core.row import MemoryType, Row
+
+PEERS_MAX = 5  # the pages: "closest first, at most five"; these are also the rows that are flagged
+NEIGHBOURS = 24  # the nearest rows that are compared: five are shown, others may be about another subject
+NOBODY = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A stored row, how near it is (None: no vector was needed), and how the claim stands to it."""
+
+    row: Row
+    similarity: float | None
+    verdict: PairVerdict
+
+
+def same_fact(draft: Draft, settled: Settled) -> list[Row]:
+    """Live rows elsewhere that hold the same canonical form, oldest first."""
+    rows = [row for row in draft.live_rows_of_digest(settled.canonical_digest) if is_peer(row, settled, draft.now)]
+    return sorted(rows, key=lambda row: (row.created_at, row.memory_id))
+
+
+def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rules: Rules) -> list[Peer]:
+    """Every candidate with its verdict, closest first; ties in the order of keys."""
+    thresholds = rules.thresholds(settled.memory_type)
+    peers: list[Peer] = []
+    for row in _candidates(draft, settled, near):
+        same_key = row.memory_key == settled.address.memory_key
+        similarity = near.get(row.memory_id)
+        verdict = judge_pair(settled.text, row.text, similarity, thresholds, same_key=same_key)
+        peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
+    return sorted(peers, key=lambda peer: (-(peer.similarity or 0.0), peer.row.memory_key, peer.row.memory_id))
+
+
+def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> list[Row]:
+    """Rows of the same key or the same words, and the nearest of the others."""
+    rows = {row.memory_id: row for row in draft.rows_of_key(settled.address.memory_key)}
+    rows |= {row.memory_id: row for row in draft.live_rows_of_digest(settled.canonical_digest)}
+    peers = {memory_id: row for memory_id, row in rows.items() if row.is_live and is_peer(row, settled, draft.now)}
+    places = NEIGHBOURS
+    for memory_id in sorted(near, key=lambda memory_id: (-near[memory_id], memory_id)):
+        row = draft.row(memory_id)
+        if not places:
+            break
+        if row is not None and row.is_live and is_peer(row, settled, draft.now):
+            peers[memory_id] = row
+            places -= 1
+    return list(peers.values())
+
+
+def is_peer(row: Row, settled: Settled, now: int) -> bool:
+    """Another address, the same type, the same user or nobody's, not expired, and true at a common time."""
+    return (
+        row.address != settled.address
+        and row.memory_type is settled.memory_type
+        and _share_a_user(row.user_id, settled.address.identity.user_id)
+        and (row.expires_at is None or row.expires_at > now)
+        and _overlap(
+            _interval(settled.valid_at, settled.valid_to, now), _interval(row.valid_at, row.valid_to, row.created_at)
+        )
+    )
+
+
+def _share_a_user(ours: str, theirs: str) -> bool:
+    return ours == theirs or NOBODY in (ours, theirs)
+
+
+def _interval(valid_at: int | None, valid_to: int | None, asserted_at: int) -> tuple[float, float]:
+    """When a statement holds. One without any date holds from when it was said, as reads `as_of` take it too."""
+    start = valid_at if valid_at is not None else float("-inf") if valid_to is not None else asserted_at
+    return start, float("inf") if valid_to is None else valid_to
+
+
+def _overlap(ours: tuple[float, float], theirs: tuple[float, float]) -> bool:
+    return ours[0] < theirs[1] and theirs[0] < ours[1]
+
+
+def _told_apart_by_key(verdict: PairVerdict, row: Row, same_key: bool) -> PairVerdict:
+    """A decision is identified by its key: under another key it can contradict, but never be the same one."""
+    if row.memory_type is not MemoryType.DECISION or same_key or verdict.kind is PairKind.CONFLICT:
+        return verdict
+    return PairVerdict(PairKind.CLEAR, "decision_of_another_key", (), False, verdict.threshold)

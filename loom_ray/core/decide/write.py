@@ -1,0 +1,107 @@
+"""What does a write do, whole? Single writes and batches take the same steps; a batch is one draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loom_ray.contract.errors import LoomError
+from loom_ray.core.decide.claim import Settled
+from loom_ray.core.decide.outcome import Outcome, outcome_with_vector, outcome_without_vector
+from loom_ray.core.decide.rules import Rules
+from loom_ray.core.decide.store import store
+from loom_ray.core.draft import Draft
+from loom_ray.core.records import Vectors
+from loom_ray.core.row import Row
+
+NO_VECTORS: Vectors = np.zeros((0, 0), np.float16)  # of a text without meaning: punctuation alone
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What the waiting part of a write brought: the claim's vectors and the stored rows near its excerpt.
+
+    `stored` says that the row already carries these vectors, so that they need not be written again.
+    """
+
+    vectors: Vectors  # (1 + chunks, dimensions); (0, dimensions) for a text without meaning
+    near: Mapping[str, float]
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One claim's end: how it was judged and the row that now holds the fact."""
+
+    settled: Settled
+    outcome: Outcome
+    row: Row
+
+
+class NeedsVectors(Exception):  # noqa: N818 - an instruction to the caller, not a refusal
+    """These claims (by place) cannot be decided before they are embedded."""
+
+    def __init__(self, places: list[int]) -> None:
+        super().__init__(places)
+        self.places = places
+
+
+def decide_writes(
+    draft: Draft,
+    claims: Sequence[Settled],
+    embedded: Mapping[int, Embedded],
+    rules: Rules,
+    fresh_ids: Sequence[str],
+) -> list[Written]:
+    """Judges and stores the claims in order, each against the state with the earlier ones in it.
+
+    Raises NeedsVectors, with every place that is sure to need one, and the refusals of a claim; the draft is void then.
+    """
+    written: list[Written] = []
+    for place, (settled, fresh_id) in enumerate(zip(claims, fresh_ids, strict=True)):
+        outcome = outcome_without_vector(draft, settled, rules)
+        found = embedded.get(place)
+        if found is None and _wants_vector(settled, outcome):
+            raise NeedsVectors(missing_vectors(draft, claims, embedded, rules, first=place))
+        if outcome is None:
+            near = {} if found is None else _near(draft, found)
+            outcome = outcome_with_vector(draft, settled, near, rules)
+        vectors = _to_write(found, settled)
+        written.append(Written(settled, outcome, store(draft, settled, outcome, vectors, fresh_id)))
+    return written
+
+
+def missing_vectors(
+    draft: Draft, claims: Sequence[Settled], embedded: Mapping[int, Embedded], rules: Rules, first: int
+) -> list[int]:
+    """Claims from `first` on that need a vector as the draft stands. One that an earlier claim of its own batch makes
+    unnecessary may be among them: a vector too many costs time, one too few would cost another round."""
+    rest = [place for place in range(first + 1, len(claims)) if place not in embedded]
+    return [first, *(place for place in rest if _may_want_vector(draft, claims[place], rules))]
+
+
+def _may_want_vector(draft: Draft, settled: Settled, rules: Rules) -> bool:
+    try:
+        return _wants_vector(settled, outcome_without_vector(draft, settled, rules))
+    except LoomError:  # refused as things stand, but an earlier claim of the batch may change that
+        return bool(settled.pieces)
+
+
+def _wants_vector(settled: Settled, outcome: Outcome | None) -> bool:
+    return bool(settled.pieces) and (outcome is None or outcome.held_by is None)
+
+
+def _near(draft: Draft, found: Embedded) -> dict[str, float]:
+    """The neighbours in the state, with the rows of this draft in their new wording."""
+    if not len(found.vectors):
+        return {}
+    stored = {memory_id: near for memory_id, near in found.near.items() if memory_id not in draft.excerpts}
+    return stored | draft.excerpts.near(found.vectors[0])
+
+
+def _to_write(found: Embedded | None, settled: Settled) -> Vectors | None:
+    if found is None:
+        return NO_VECTORS if settled.is_searched else None
+    return None if found.stored else found.vectors

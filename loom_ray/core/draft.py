@@ -1,0 +1,110 @@
+"""What would the namespace hold if this request were carried out? Changes stay here until they are applied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from loom_ray.core.records import Record, Reinforced, RowWritten, Vectors
+from loom_ray.core.row import Address, Row, Status
+from loom_ray.core.similarity import similarities
+from loom_ray.core.state import State
+
+
+class Draft:
+    """Reads see the draft's own changes over the state; the state is never touched.
+
+    A request that is refused, or only a dry run, throws its draft away. `now` is in ns.
+    """
+
+    def __init__(self, state: State, now: int) -> None:
+        self.now = now
+        self.records: list[Record] = []
+        self.excerpts = Excerpts()
+        self._state = state
+        self._rows: dict[str, Row] = {}
+        self._ids_by_address: dict[Address, str] = {}
+        self._ids: dict[str, set[str]] = defaultdict(set)  # by key, by digest and by canonical, as `key:…` and so on
+        self._last_version = state.last_version
+
+    def row(self, memory_id: str) -> Row | None:
+        return self._rows.get(memory_id) or self._state.rows.get(memory_id)
+
+    def row_at(self, address: Address) -> Row | None:
+        mine = self._ids_by_address.get(address)
+        return self._rows[mine] if mine else self._state.row_at(address)
+
+    def rows_of_key(self, memory_key: str) -> list[Row]:
+        return self._current(self._ids[f"key:{memory_key}"] | self._state.ids_of_key(memory_key))
+
+    def live_rows_of_digest(self, digest: str) -> list[Row]:
+        current = self._current(self._ids[f"digest:{digest}"] | self._state.live_ids_of_digest(digest))
+        return [row for row in current if row.is_live and row.canonical_digest == digest]
+
+    def duplicates_of(self, memory_id: str) -> list[Row]:
+        current = self._current(self._ids[f"duplicate:{memory_id}"] | self._state.duplicate_ids_of(memory_id))
+        return [row for row in current if row.status is Status.DUPLICATE and row.duplicate_of == memory_id]
+
+    def put(self, row: Row, vectors: Vectors | None = None) -> Row:
+        """Writes the row's next image, under a version past every other."""
+        self._last_version = max(self._last_version + 1, self.now)
+        image = replace(row, version=self._last_version)
+        self._remember(image)
+        self.records.append(RowWritten(image, vectors))
+        if vectors is not None:
+            self.excerpts.put(row.memory_id, vectors)
+        return image
+
+    def change(self, row: Row, **fields: Any) -> Row:
+        """The next image of a row that exists, with these fields changed and its vectors kept."""
+        return self.put(replace(row, **fields))
+
+    def reinforce(self, row: Row) -> None:
+        self.records.append(Reinforced(row.memory_id, self.now))
+        self._remember(row.reinforced(self.now))
+
+    def _remember(self, row: Row) -> None:
+        self._rows[row.memory_id] = row
+        self._ids_by_address[row.address] = row.memory_id
+        for name in (f"key:{row.memory_key}", f"digest:{row.canonical_digest}", f"duplicate:{row.duplicate_of}"):
+            self._ids[name].add(row.memory_id)
+
+    def _current(self, memory_ids: set[str]) -> list[Row]:
+        rows = (self.row(memory_id) for memory_id in sorted(memory_ids))
+        return [row for row in rows if row is not None]
+
+
+class Excerpts:
+    """The excerpt vectors that a draft wrote, in one growing matrix: a batch compares each entry with all before it."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int | None] = {}  # None: the row was written without a vector
+        self._matrix: Vectors = np.empty((0, 0), np.float16)
+        self._used = 0
+
+    def put(self, memory_id: str, vectors: Vectors) -> None:
+        """`vectors`: (1 + chunks or 0, dimensions); only the first, the excerpt's, is kept."""
+        if not len(vectors):
+            self._places[memory_id] = None
+            return
+        if self._used == len(self._matrix):
+            grown = np.zeros((max(16, 2 * self._used), vectors.shape[1]), np.float16)
+            if self._used:
+                grown[: self._used] = self._matrix
+            self._matrix = grown
+        self._matrix[self._used] = vectors[0]
+        self._places[memory_id] = self._used
+        self._used += 1
+
+    def near(self, vector: Vectors) -> dict[str, float]:
+        """Similarity of `vector`, (dimensions,), to each row written here."""
+        if not self._used:
+            return {}
+        found = similarities(vector[None, :], self._matrix[: self._used])[0].tolist()
+        return {memory_id: found[place] for memory_id, place in self._places.items() if place is not None}
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._places

@@ -1,0 +1,133 @@
+"""What do the words alone say of two statements? Same, more, different, other; before any similarity is looked at."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from loom_ray.core.judging.alignment import Alignment, Slot
+from loom_ray.core.judging.differences import joined_values, opposites
+from loom_ray.core.judging.order import roles_are_swapped
+from loom_ray.core.judging.shape import has_value, is_in_subject, speaks_of_another
+from loom_ray.core.text.statement import Statement
+from loom_ray.core.text.words import VALUE_KINDS, Kind
+
+_NEGATION_COVER_MIN = 0.6
+_DENIAL_COVER_MIN = 0.34
+_DENIAL_SHARED_MIN = 1
+_VALUE_COVER_MIN = 0.5
+_CHANGE_COVER_MIN = 0.34
+_TEMPLATE_SHARED_MIN = 2
+
+
+class Relation(Enum):
+    SAME = auto()  # the same content words, values and polarity
+    MORE = auto()  # one side only adds
+    REWORDED = auto()  # other words, no value against another
+    DIFFERENT = auto()  # a value, a negation or a slot against another
+    OTHER = auto()  # another subject, or nothing in common
+
+
+class Certainty(Enum):
+    """How little the embedder is needed."""
+
+    LIKELY = auto()  # only at the threshold
+    WORDS = auto()  # all but one slot is equal: a little below will do
+    DENIED = auto()  # one side denies every such event: far below will do
+
+
+class Finding(NamedTuple):
+    relation: Relation
+    rule: str
+    certainty: Certainty = Certainty.LIKELY
+
+
+def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
+    """The first rule that speaks, from the strictest to the loosest."""
+    if not ours.content or not theirs.content:
+        return Finding(Relation.OTHER, "no_words")
+    negated = bool(ours.negations) != bool(theirs.negations)
+    opposed = opposites(ours, theirs, alignment)
+    if negated or opposed:
+        return _polar(ours, theirs, alignment, negated, bool(opposed))
+    if not alignment.slots and not alignment.refined:
+        return _same_words(ours, theirs, alignment)
+    slots = joined_values(alignment.slots)
+    if not any(slot.is_replaced for slot in slots):
+        return _one_sided(slots)
+    return _replaced(ours, theirs, alignment, slots)
+
+
+def _same_words(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
+    if ours.is_question != theirs.is_question:
+        return Finding(Relation.REWORDED, "question")
+    if ours.is_truncated or theirs.is_truncated:
+        return Finding(Relation.REWORDED, "long_text")
+    if len(ours.negations) != len(theirs.negations):
+        return Finding(Relation.REWORDED, "negation")
+    if alignment.moved and roles_are_swapped(ours, theirs):
+        return Finding(Relation.DIFFERENT, "roles_swapped", Certainty.WORDS)
+    return Finding(Relation.SAME, "same_meaning" if alignment.synonyms else "same_words", Certainty.WORDS)
+
+
+def _one_sided(slots: list[Slot]) -> Finding:
+    both = any(slot.ours for slot in slots) and any(slot.theirs for slot in slots)
+    return Finding(Relation.REWORDED, "reworded") if both else Finding(Relation.MORE, "elaboration")
+
+
+def _cover(ours: Statement, theirs: Statement, alignment: Alignment) -> float:
+    """The share of the shorter statement's content that the other holds."""
+    return len(alignment.pairs) / min(len(ours.content), len(theirs.content))
+
+
+def _polar(ours: Statement, theirs: Statement, alignment: Alignment, negated: bool, opposed: bool) -> Finding:
+    if negated and opposed:
+        return Finding(Relation.REWORDED, "double_negation")
+    rule = "negation" if negated else "opposite"
+    if speaks_of_another(ours, theirs, alignment):
+        return Finding(Relation.OTHER, "other_subject")
+    denied = ours if ours.negations else theirs
+    shared = len(alignment.pairs)
+    if negated and denied.denies_all and shared >= _DENIAL_SHARED_MIN and shared / len(denied.content) >= _DENIAL_COVER_MIN:
+        return Finding(Relation.DIFFERENT, "denial", Certainty.DENIED)
+    cover = shared / len(denied.content) if negated else _cover(ours, theirs, alignment)
+    left_over = sum(len(slot.ours) for slot in alignment.replaced)
+    if cover < _NEGATION_COVER_MIN:
+        return Finding(Relation.REWORDED if shared else Relation.OTHER, "reworded")
+    return Finding(Relation.DIFFERENT, rule, Certainty.LIKELY if left_over > 1 else Certainty.WORDS)
+
+
+def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: list[Slot]) -> Finding:
+    replaced = [slot for slot in slots if slot.is_replaced]
+    shared = len(alignment.pairs)
+    if not shared:
+        return Finding(Relation.OTHER, "nothing_shared")
+    if any(is_in_subject(slot, ours, theirs, alignment) for slot in replaced):
+        return Finding(Relation.OTHER, "other_subject")
+    if len(replaced) == 1:
+        return _one_slot(ours, theirs, alignment, replaced[0], len(slots) == 1)
+    cover = _cover(ours, theirs, alignment)
+    valued = [slot for slot in replaced if _against(slot)]
+    changing = ours.tells_change or theirs.tells_change
+    if valued and cover >= (_CHANGE_COVER_MIN if changing else _VALUE_COVER_MIN):
+        return Finding(Relation.DIFFERENT, "value_differs")
+    return Finding(Relation.REWORDED, "reworded")
+
+
+def _one_slot(ours: Statement, theirs: Statement, alignment: Alignment, slot: Slot, alone: bool) -> Finding:
+    shared = len(alignment.pairs)
+    certainty = Certainty.WORDS if alone and shared >= _TEMPLATE_SHARED_MIN else Certainty.LIKELY
+    if _against(slot) or has_value(slot):
+        return Finding(Relation.DIFFERENT, "value_differs", certainty)
+    if ours.is_indefinite or theirs.is_indefinite:
+        return Finding(Relation.REWORDED, "reworded")
+    if not alone or len(slot.ours) + len(slot.theirs) > max(4, shared + 1):
+        return Finding(Relation.REWORDED, "reworded")
+    return Finding(Relation.DIFFERENT, "one_slot_differs", certainty)
+
+
+def _against(slot: Slot) -> bool:
+    """Whether the slot sets a value against another of its kind."""
+    left = {word.kind for word in slot.ours if word.kind in VALUE_KINDS}
+    right = {word.kind for word in slot.theirs if word.kind in VALUE_KINDS}
+    return bool(left & right) or bool(left and right and {Kind.NUMBER, Kind.QUANTITY, Kind.DATE} & (left | right))

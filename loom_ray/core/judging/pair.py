@@ -1,0 +1,156 @@
+"""What does one statement do to another: merge, duplicate, conflict, elaborate or nothing? The verdict on a pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from loom_ray.core.judging.alignment import Alignment, align
+from loom_ray.core.judging.differences import Difference, differences_of
+from loom_ray.core.judging.findings import Certainty, Finding, Relation, find
+from loom_ray.core.text.canonical import canonical_text
+from loom_ray.core.text.statement import Statement, analyse
+
+SIMILARITY_SLACK = 0.12
+"""How far below a derived threshold the words alone may decide, where all but one slot of a template is equal."""
+
+JUDGED_SIMILARITY_MIN = 0.30
+"""Peers below this are not worth judging, whatever their words."""
+
+_DISABLED = 1.0
+_OWNERS_SOURCES = frozenset({"namespace", "type", "memory_type"})
+
+
+class Threshold(NamedTuple):
+    """A cosine similarity and where it came from: type, namespace, calibration or setting."""
+
+    value: float
+    source: str
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether an owner set it for these rows: then nothing goes below it."""
+        return self.source in _OWNERS_SOURCES
+
+
+class Thresholds(NamedTuple):
+    conflict: Threshold
+    duplicate: Threshold
+
+
+class PairKind(StrEnum):
+    """ELABORATION is clear with the peer named: it says the same and more, or the same matter in other words."""
+
+    MERGE = "merge"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    ELABORATION = "elaboration"
+    CLEAR = "clear"
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """`rule` is the short, stable name of the rule that decided; `templated` says that the two have one shape with one
+    slot filled otherwise; `threshold` is the one that was compared with, None where none was needed."""
+
+    kind: PairKind
+    rule: str
+    differences: tuple[Difference, ...]
+    templated: bool
+    threshold: Threshold | None
+
+
+def judge_pair(
+    ours: str, theirs: str, similarity: float | None, thresholds: Thresholds, *, same_key: bool
+) -> PairVerdict:
+    """The verdict on a new text (`ours`) beside a stored one (`theirs`).
+
+    `similarity` is their cosine, None where it is unknown; `same_key` says that both stand under one key, so that a
+    different value is a conflict without the embedder's help. Deterministic; never raises.
+    """
+    if canonical_text(ours) == canonical_text(theirs):
+        return PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
+    return judge_statements(analyse(ours), analyse(theirs), similarity, thresholds, same_key=same_key)
+
+
+def judge_statements(
+    ours: Statement, theirs: Statement, similarity: float | None, thresholds: Thresholds, *, same_key: bool
+) -> PairVerdict:
+    """As `judge_pair`, of analysed statements that are not canonically equal."""
+    alignment = align(ours, theirs)
+    finding = find(ours, theirs, alignment)
+    kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
+    named = differences_of(ours, theirs, alignment) if kind is not PairKind.DUPLICATE else ()
+    return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold)
+
+
+class _Gated(NamedTuple):
+    kind: PairKind
+    rule: str
+    threshold: Threshold | None
+
+
+def _gated(finding: Finding, similarity: float | None, thresholds: Thresholds, same_key: bool) -> _Gated:
+    if same_key:
+        return _gated_same_key(finding, thresholds)
+    match finding.relation:
+        case Relation.SAME:
+            return _gated_duplicate(finding, similarity, thresholds)
+        case Relation.DIFFERENT:
+            return _gated_conflict(finding, similarity, thresholds)
+        case Relation.MORE | Relation.REWORDED:
+            near = similarity is not None and similarity >= thresholds.conflict.value
+            kind = PairKind.ELABORATION if near else PairKind.CLEAR
+            return _Gated(kind, finding.rule if near else "below_threshold", thresholds.conflict)
+        case Relation.OTHER:
+            return _Gated(PairKind.CLEAR, finding.rule, thresholds.conflict)
+
+
+def _gated_same_key(finding: Finding, thresholds: Thresholds) -> _Gated:
+    """One key is one fact: whatever is not the same, or the same and more, contradicts."""
+    if finding.relation is Relation.SAME:
+        return _Gated(PairKind.DUPLICATE, finding.rule, None)
+    if finding.relation is Relation.MORE:
+        return _Gated(PairKind.ELABORATION, finding.rule, None)
+    if thresholds.conflict.value >= _DISABLED:
+        return _Gated(PairKind.CLEAR, "flagging_disabled", thresholds.conflict)
+    return _Gated(PairKind.CONFLICT, finding.rule if finding.relation is Relation.DIFFERENT else "same_key", None)
+
+
+def _gated_duplicate(finding: Finding, similarity: float | None, thresholds: Thresholds) -> _Gated:
+    """The same words are a duplicate wherever the embedder finds the pair near at all; an owner's threshold binds."""
+    threshold = thresholds.duplicate
+    required = threshold.value if threshold.is_owners else min(threshold.value, _lowered(thresholds.conflict, finding))
+    if threshold.value >= _DISABLED or not _reaches(similarity, required):
+        return _Gated(PairKind.ELABORATION, finding.rule, threshold)
+    return _Gated(PairKind.DUPLICATE, finding.rule, threshold)
+
+
+def _gated_conflict(finding: Finding, similarity: float | None, thresholds: Thresholds) -> _Gated:
+    threshold = thresholds.conflict
+    if threshold.value >= _DISABLED:
+        return _Gated(PairKind.CLEAR, "flagging_disabled", threshold)
+    if similarity is None and finding.certainty is Certainty.LIKELY:
+        return _Gated(PairKind.CLEAR, "unknown_similarity", threshold)
+    if not _reaches(similarity, _lowered(threshold, finding)):
+        return _Gated(PairKind.CLEAR, "below_threshold", threshold)
+    return _Gated(PairKind.CONFLICT, finding.rule, threshold)
+
+
+def _lowered(threshold: Threshold, finding: Finding) -> float:
+    """The similarity that a finding needs: the threshold, or less where the words leave no doubt."""
+    if threshold.is_owners or finding.certainty is Certainty.LIKELY:
+        return threshold.value
+    if finding.certainty is Certainty.DENIED:
+        return min(threshold.value, JUDGED_SIMILARITY_MIN)
+    return threshold.value - SIMILARITY_SLACK
+
+
+def _reaches(similarity: float | None, required: float) -> bool:
+    return similarity is None or similarity >= required
+
+
+def _is_templated(finding: Finding, alignment: Alignment) -> bool:
+    one_slot = len(alignment.replaced) == 1 and not alignment.added and not alignment.moved
+    return finding.relation is Relation.DIFFERENT and one_slot

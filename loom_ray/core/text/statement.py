@@ -1,0 +1,78 @@
+"""What does a text state? Its words, values, names, negations and shape, ready to be compared with another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from loom_ray.core.text import predicate
+from loom_ray.core.text.language import detect_language
+from loom_ray.core.text.lexicon.changes import CHANGES, UNSPACED_CHANGES
+from loom_ray.core.text.lexicon.negators import DENIALS
+from loom_ray.core.text.roles import WordReader
+from loom_ray.core.text.tokens import normalise, tokenise
+from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
+
+ANALYSED_CHARS_MAX = 4_000
+"""Longer texts are analysed up to here; what is behind it is compared only as a whole."""
+
+_REMEMBERED_CHARS_MAX = 600
+_REMEMBERED_STATEMENTS = 1_024  # of up to about 15 kB each, 4 kB for a sentence
+_LANGUAGE_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One analysed text. Offsets are in `text`, which is normalised (NFKC, digits as 0-9) and at most
+    `ANALYSED_CHARS_MAX` long."""
+
+    text: str
+    language: str  # ISO 639-1
+    words: tuple[Word, ...]  # all of them, marks included
+    content: tuple[Word, ...]  # values, names and other words that carry meaning, in order
+    negations: tuple[Word, ...]
+    subject_end: int  # offset where the predicate begins; 0 if unknown
+    is_indefinite: bool  # a dog, two men, there is …
+    names_one_holder: bool  # … is the …
+    denies_all: bool  # never, nobody, nothing
+    tells_change: bool  # now, moved to, increased …
+    is_question: bool
+    is_truncated: bool
+
+
+def analyse(text: str) -> Statement:
+    """Analyse a text of any script. Never raises; linear in its length; short texts are remembered."""
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS_MAX else _analysed(text)
+
+
+def _analysed(text: str) -> Statement:
+    normal = normalise(text[:ANALYSED_CHARS_MAX])[:ANALYSED_CHARS_MAX]
+    tokens = tokenise(normal)
+    folded = [token.text.casefold() for token in tokens[:_LANGUAGE_WORDS] if token.kind == "word"]
+    language = detect_language(normal, folded)
+    words = tuple(WordReader(normal, tokens, language).read())
+    return Statement(
+        text=normal,
+        language=language,
+        words=words,
+        content=tuple(word for word in words if word.kind in CONTENT_KINDS),
+        negations=tuple(word for word in words if word.kind == Kind.NEGATION),
+        subject_end=predicate.subject_end(words, language),
+        is_indefinite=predicate.is_indefinite(words, language),
+        names_one_holder=predicate.names_one_holder(words, language),
+        denies_all=any(word.folded in DENIALS.get(language, ()) for word in words),
+        tells_change=_tells_change(normal, words, language),
+        is_question=normal.rstrip().endswith(("?", "？", "؟")),
+        is_truncated=len(text) > ANALYSED_CHARS_MAX,
+    )
+
+
+def _tells_change(text: str, words: tuple[Word, ...], language: str) -> bool:
+    cues = CHANGES.get(language)
+    if cues:
+        return any(word.folded in cues for word in words)
+    return any(cue in text for cue in UNSPACED_CHANGES.get(language, ()))
+
+
+_remembered: Callable[[str], Statement] = lru_cache(maxsize=_REMEMBERED_STATEMENTS)(_analysed)
