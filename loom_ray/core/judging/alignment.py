@@ -55,7 +55,7 @@ def align(ours: Statement, theirs: Statement) -> Alignment:
         if ours.language == theirs.language:
             synonyms = _pair_synonyms(left, right, partner, ours.language)
     anchors = _longest_rising(sorted(partner.items()))
-    slots = _slots(left, right, partner, anchors)
+    slots = _at_predicate(_slots(left, right, partner, anchors), ours.subject_end, theirs.subject_end)
     pairs = tuple((left[at], right[partner[at]]) for at in sorted(partner))
     return Alignment(pairs, tuple(slots), len(partner) - len(anchors), synonyms, refined)
 
@@ -151,10 +151,36 @@ def _slots(
         ours = tuple(left[at] for at in range(from_left, to_left) if at not in partner)
         theirs = tuple(right[at] for at in range(from_right, to_right) if at not in taken)
         slot = _without_soft_ones(ours, theirs)
-        if slot:
+        if slot and not _is_acronym(slot):
             slots.append(slot)
         from_left, from_right = to_left + 1, to_right + 1
     return slots
+
+
+def _at_predicate(slots: list[Slot], our_end: int, their_end: int) -> list[Slot]:
+    """Split a slot that holds the end of both subjects and the beginning of what is said of them."""
+    if not our_end or not their_end:
+        return slots
+    parts: list[Slot] = []
+    for slot in slots:
+        before = Slot(_until(slot.ours, our_end), _until(slot.theirs, their_end))
+        behind = Slot(slot.ours[len(before.ours) :], slot.theirs[len(before.theirs) :])
+        straddles = before.is_replaced and behind.is_replaced
+        parts += [before, behind] if straddles else [slot]
+    return parts
+
+
+def _until(words: tuple[Word, ...], end: int) -> tuple[Word, ...]:
+    return tuple(word for word in words if word.end <= end)
+
+
+def _is_acronym(slot: Slot) -> bool:
+    """GE for General Electric, in either direction."""
+    short, long = sorted((slot.ours, slot.theirs), key=len)
+    if len(short) != 1 or len(long) < 2 or not short[0].text.isupper():
+        return False
+    initials = "".join(word.text[0] for word in long)
+    return initials.isupper() and short[0].text == initials
 
 
 def _without_soft_ones(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> Slot | None:

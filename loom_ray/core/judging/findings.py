@@ -8,7 +8,7 @@ from typing import NamedTuple
 from loom_ray.core.judging.alignment import Alignment, Slot
 from loom_ray.core.judging.differences import joined_values, opposites
 from loom_ray.core.judging.order import roles_are_swapped
-from loom_ray.core.judging.shape import has_value, is_in_subject, speaks_of_another
+from loom_ray.core.judging.shape import has_value, is_action, is_in_subject, speaks_of_another
 from loom_ray.core.text.statement import Statement
 from loom_ray.core.text.words import VALUE_KINDS, Kind
 
@@ -33,6 +33,7 @@ class Certainty(Enum):
 
     LIKELY = auto()  # only at the threshold
     WORDS = auto()  # all but one slot is equal: a little below will do
+    CHANGE = auto()  # a value differs and the words tell of a change
     DENIED = auto()  # one side denies every such event: far below will do
 
 
@@ -45,7 +46,7 @@ class Finding(NamedTuple):
 def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
     """The first rule that speaks, from the strictest to the loosest."""
     if not ours.content or not theirs.content:
-        return Finding(Relation.OTHER, "no_words")
+        return Finding(Relation.REWORDED, "no_words")
     negated = bool(ours.negations) != bool(theirs.negations)
     opposed = opposites(ours, theirs, alignment)
     if negated or opposed:
@@ -102,24 +103,34 @@ def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: l
     shared = len(alignment.pairs)
     if not shared:
         return Finding(Relation.OTHER, "nothing_shared")
-    if any(is_in_subject(slot, ours, theirs, alignment) for slot in replaced):
-        return Finding(Relation.OTHER, "other_subject")
+    if _is_about_another(ours, theirs, alignment, replaced):
+        unnamed = ours.is_indefinite and theirs.is_indefinite
+        return Finding(Relation.REWORDED, "reworded") if unnamed else Finding(Relation.OTHER, "other_subject")
     if len(replaced) == 1:
         return _one_slot(ours, theirs, alignment, replaced[0], len(slots) == 1)
     cover = _cover(ours, theirs, alignment)
     valued = [slot for slot in replaced if _against(slot)]
     changing = ours.tells_change or theirs.tells_change
     if valued and cover >= (_CHANGE_COVER_MIN if changing else _VALUE_COVER_MIN):
-        return Finding(Relation.DIFFERENT, "value_differs")
+        return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else Certainty.LIKELY)
     return Finding(Relation.REWORDED, "reworded")
+
+
+def _is_about_another(ours: Statement, theirs: Statement, alignment: Alignment, replaced: list[Slot]) -> bool:
+    """A changed value is told in other words than the value that it replaces, so its subject may be worded otherwise;
+    then only another name or number makes another subject."""
+    changing = ours.tells_change or theirs.tells_change
+    subjects = [slot for slot in replaced if is_in_subject(slot, ours, theirs, alignment)]
+    return any(has_value(slot) for slot in subjects) if changing else bool(subjects)
 
 
 def _one_slot(ours: Statement, theirs: Statement, alignment: Alignment, slot: Slot, alone: bool) -> Finding:
     shared = len(alignment.pairs)
     certainty = Certainty.WORDS if alone and shared >= _TEMPLATE_SHARED_MIN else Certainty.LIKELY
     if _against(slot) or has_value(slot):
-        return Finding(Relation.DIFFERENT, "value_differs", certainty)
-    if ours.is_indefinite or theirs.is_indefinite:
+        changing = not alone and (ours.tells_change or theirs.tells_change)
+        return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else certainty)
+    if ours.is_indefinite or theirs.is_indefinite or is_action(slot, ours):
         return Finding(Relation.REWORDED, "reworded")
     if not alone or len(slot.ours) + len(slot.theirs) > max(4, shared + 1):
         return Finding(Relation.REWORDED, "reworded")

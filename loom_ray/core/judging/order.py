@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import NamedTuple
 
 from loom_ray.core.text.lexicon.function_words import COORDINATORS
 from loom_ray.core.text.statement import Statement
@@ -25,42 +26,66 @@ def roles_are_swapped(ours: Statement, theirs: Statement) -> bool:
     if bool(_PASSIVE.search(ours.text)) != bool(_PASSIVE.search(theirs.text)):
         return False
     left, right = _marked(ours), _marked(theirs)
-    if Counter(left) == Counter(right):
-        return _order_of_bare(ours, left, right) and not _is_list(ours)
-    if Counter(_prepositions(left)) != Counter(_prepositions(right)):
+    if _places(left) == _places(right):
+        return _exchanged(left, right) and not _is_list(ours)
+    if Counter(_governors(left)) != Counter(_governors(right)):
         return False  # said with other words of structure: no mere exchange
-    return [key for _, key in left] != [key for _, key in right] and not _is_list(ours)
+    return not _is_list(ours) and all(word.folded in {other.folded for other in right} for word in left)
 
 
-def _marked(statement: Statement) -> list[tuple[str, str]]:
-    """Each content word with the function word that governs it (from Lisbon), articles aside."""
-    marked: list[tuple[str, str]] = []
+class _Marked(NamedTuple):
+    """A content word under the function word that governs it (from Lisbon), articles aside."""
+
+    governor: str
+    key: str
+    folded: str
+
+
+def _marked(statement: Statement) -> list[_Marked]:
+    marked: list[_Marked] = []
     governor = ""
     for word in statement.words:
         if word.kind in CONTENT_KINDS:
-            marked.append((governor, word.key))
+            marked.append(_Marked(governor, word.key, word.folded))
             governor = ""
         elif word.kind == Kind.FUNCTION and word.folded not in _ARTICLES:
             governor = "" if word.folded in COORDINATORS else word.folded
     return marked
 
 
-def _prepositions(marked: list[tuple[str, str]]) -> list[str]:
-    return [governor for governor, _ in marked]
+def _places(marked: list[_Marked]) -> Counter[tuple[str, str]]:
+    return Counter((word.governor, word.key) for word in marked)
 
 
-def _order_of_bare(ours: Statement, left: list[tuple[str, str]], right: list[tuple[str, str]]) -> bool:
-    """Whether the words that nothing governs changed places around another of them (A calls B, B calls A)."""
-    one = [key for governor, key in left if not governor]
-    other = [key for governor, key in right if not governor]
-    if one == other or len(one) < 3:
+def _governors(marked: list[_Marked]) -> list[str]:
+    return [word.governor for word in marked]
+
+
+def _exchanged(left: list[_Marked], right: list[_Marked]) -> bool:
+    """Whether two words that nothing governs changed places around others that stay (A calls B, B calls A).
+
+    Both must keep their form: where case tells the parts (Russian, Polish), the order does not.
+    """
+    one = [word for word in left if not word.governor]
+    other = [word for word in right if not word.governor]
+    start, end = 0, len(one)
+    if len(one) != len(other):
         return False
-    return not _is_rotation(one, other)
+    while start < end and one[start].key == other[start].key:
+        start += 1
+    while end > start and one[end - 1].key == other[end - 1].key:
+        end -= 1
+    return end - start >= 3 and _is_mirrored(one[start:end], other[start:end])
 
 
-def _is_rotation(one: list[str], other: list[str]) -> bool:
-    """Whether a block only moved from one end to the other: the order within and around stays."""
-    return len(one) == len(other) and any(one[at:] + one[:at] == other for at in range(1, len(one)))
+def _is_mirrored(one: list[_Marked], other: list[_Marked]) -> bool:
+    """Whether a first and a last block of words are exchanged around a middle that is not empty."""
+    size = len(one)
+    for first in range(1, size - 1):
+        for middle in range(first + 1, size):
+            if one[middle:] + one[first:middle] + one[:first] == other:
+                return True
+    return False
 
 
 def _is_list(statement: Statement) -> bool:

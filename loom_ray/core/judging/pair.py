@@ -9,34 +9,17 @@ from typing import NamedTuple
 from loom_ray.core.judging.alignment import Alignment, align
 from loom_ray.core.judging.differences import Difference, differences_of
 from loom_ray.core.judging.findings import Certainty, Finding, Relation, find
+from loom_ray.core.judging.thresholds import Threshold, Thresholds
 from loom_ray.core.text.canonical import canonical_text
-from loom_ray.core.text.statement import Statement, analyse
+from loom_ray.core.text.statement import Statement, analyse_pair
 
-SIMILARITY_SLACK = 0.12
-"""How far below a derived threshold the words alone may decide, where all but one slot of a template is equal."""
+_SLACK = {Certainty.LIKELY: 0.0, Certainty.WORDS: 0.12, Certainty.CHANGE: 0.18, Certainty.DENIED: 0.35}
+"""How far below a derived threshold the words alone may decide; never below one that an owner set."""
 
-JUDGED_SIMILARITY_MIN = 0.30
-"""Peers below this are not worth judging, whatever their words."""
+JUDGED_BELOW_THRESHOLD = max(_SLACK.values())
+"""A peer this far below the conflict threshold may still be judged a conflict; farther ones never are."""
 
 _DISABLED = 1.0
-_OWNERS_SOURCES = frozenset({"namespace", "type", "memory_type"})
-
-
-class Threshold(NamedTuple):
-    """A cosine similarity and where it came from: type, namespace, calibration or setting."""
-
-    value: float
-    source: str
-
-    @property
-    def is_owners(self) -> bool:
-        """Whether an owner set it for these rows: then nothing goes below it."""
-        return self.source in _OWNERS_SOURCES
-
-
-class Thresholds(NamedTuple):
-    conflict: Threshold
-    duplicate: Threshold
 
 
 class PairKind(StrEnum):
@@ -71,7 +54,7 @@ def judge_pair(
     """
     if canonical_text(ours) == canonical_text(theirs):
         return PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
-    return judge_statements(analyse(ours), analyse(theirs), similarity, thresholds, same_key=same_key)
+    return judge_statements(*analyse_pair(ours, theirs), similarity, thresholds, same_key=same_key)
 
 
 def judge_statements(
@@ -140,11 +123,9 @@ def _gated_conflict(finding: Finding, similarity: float | None, thresholds: Thre
 
 def _lowered(threshold: Threshold, finding: Finding) -> float:
     """The similarity that a finding needs: the threshold, or less where the words leave no doubt."""
-    if threshold.is_owners or finding.certainty is Certainty.LIKELY:
+    if threshold.is_owners:
         return threshold.value
-    if finding.certainty is Certainty.DENIED:
-        return min(threshold.value, JUDGED_SIMILARITY_MIN)
-    return threshold.value - SIMILARITY_SLACK
+    return threshold.value - _SLACK[finding.certainty]
 
 
 def _reaches(similarity: float | None, required: float) -> bool:

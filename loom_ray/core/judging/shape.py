@@ -53,3 +53,9 @@ def has_value(slot: Slot) -> bool:
     """Whether the slot holds a value or a name on both sides."""
     kinds = VALUE_KINDS | {Kind.NAME}
     return any(word.kind in kinds for word in slot.ours) and any(word.kind in kinds for word in slot.theirs)
+
+
+def is_action(slot: Slot, ours: Statement) -> bool:
+    """Whether the slot is what somebody is just doing (is holding, is carrying): two wordings of it may both be true."""
+    words = slot.ours + slot.theirs
+    return ours.language == "en" and all(word.folded.endswith("ing") and word.kind == Kind.WORD for word in words)

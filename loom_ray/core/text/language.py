@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from loom_ray.core.text.lexicon.function_words import FUNCTION_WORDS
 from loom_ray.core.text.lexicon.negators import NEGATORS
+from loom_ray.core.text.lexicon.verbs import COPULAS, VERBS
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),  # kana; a text of Han characters alone is read as Chinese
@@ -19,19 +20,22 @@ _SCRIPTS = (
     ("he", re.compile("[\u0590-\u05ff]")),
     ("el", re.compile("[\u0370-\u03ff]")),
 )
+_LETTER_VOTE = 0.4  # less than a word: names travel
 _SHARE = 6  # one letter in so many makes the script
 _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "da", "cs", "tr", "vi", "id")
 _LETTERS = (
     ("de", "ßäöü"), ("pl", "ąęłśżźćń"), ("es", "ñ¿¡"), ("pt", "ãõ"), ("fr", "çœêèùûôî"), ("sv", "åäö"), ("da", "åøæ"),
     ("cs", "ěřůčšž"), ("tr", "ığş"), ("it", "ìò"), ("vi", "đơưạ"),
 )  # fmt: skip
+_MORE_ENGLISH = frozenset("was were will would can could must may should i he she they we you not".split())
 
 
 def _votes() -> dict[str, tuple[str, ...]]:
     """Word → the Latin-script languages that use it to hold sentences together."""
     votes: dict[str, list[str]] = {}
     for language in _LATIN:
-        for word in FUNCTION_WORDS.get(language, frozenset()) | NEGATORS.get(language, frozenset()):
+        told_by = (FUNCTION_WORDS, NEGATORS, COPULAS, VERBS, {"en": _MORE_ENGLISH})
+        for word in frozenset[str]().union(*(table.get(language, ()) for table in told_by)):
             votes.setdefault(word, []).append(language)
     return {word: tuple(languages) for word, languages in votes.items()}
 
@@ -72,5 +76,5 @@ def _latin_language(text: str, words: Iterable[str]) -> str:
         folded = text.casefold()
         for language, letters in _LETTERS:
             if any(letter in folded for letter in letters):
-                scores[language] = scores.get(language, 0.0) + 0.6
+                scores[language] = scores.get(language, 0.0) + _LETTER_VOTE
     return max(scores, key=lambda language: (scores[language], language == "en"))

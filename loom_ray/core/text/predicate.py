@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loom_ray.core.text.lexicon import english
-from loom_ray.core.text.lexicon.function_words import DEFINITE, INDEFINITE
+from loom_ray.core.text.lexicon.function_words import BEINGS, DEFINITE, INDEFINITE, UNSPACED_BEINGS
 from loom_ray.core.text.lexicon.verbs import COPULAS, ENGLISH_AUXILIARIES, VERBS
-from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
+from loom_ray.core.text.words import CONTENT_KINDS, VALUE_KINDS, Kind, Word
 
 _RELATIVE = frozenset(["who", "which", "that", "whom", "qui", "que", "che", "die", "der", "das", "wie", "który", "która", "которые", "который", "которая"])
 _AMBIGUOUS_ENGLISH = frozenset(
     ["run", "stop", "park", "use", "play", "work", "cost", "start", "end", "open", "close", "call", "need", "want", "like", "love", "hate", "charge", "ship", "host", "report", "name", "rank", "support", "return", "lease", "book", "cover", "store", "back", "head", "lead", "count", "cap", "live", "own", "prefer", "eat", "drink", "drive", "study", "enjoy", "trust", "visit", "date", "hold", "sit", "stand", "share", "rent", "hope", "plan", "name", "order", "place"]
 )
+_OWNERS = frozenset("my our your his her their mein unser mon ma notre mi nuestro mio mia meu minha mijn onze mój moja мой моя наш".split())
+_OPENING_WORDS = 5
+_OPENING_CHARACTERS = 14
 _TOPIC_PARTICLES = ("은", "는", "이", "가")
 _SUBJECT_PRONOUNS = frozenset(["i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "je", "nous", "il", "elle", "yo", "él", "ella", "eu", "ele", "ela", "ik", "wij", "hij", "zij"])
 
@@ -85,7 +88,20 @@ def is_indefinite(words: Sequence[Word], language: str) -> bool:
     if first.folded in INDEFINITE.get(language, ()):
         return True
     counts = first.kind == Kind.NUMBER and not first.key.startswith("number:#")
-    return counts and len(opening) > 1 and opening[1].kind == Kind.WORD
+    if counts and len(opening) > 1 and opening[1].kind == Kind.WORD:
+        return True
+    return _is_about_some_being(words, language)
+
+
+def _is_about_some_being(words: Sequence[Word], language: str) -> bool:
+    """A being (the man, the small dog) that no name, number or owner tells from others."""
+    opening = words[:_OPENING_WORDS]
+    if any(word.kind == Kind.NAME or word.kind in VALUE_KINDS or word.folded in _OWNERS for word in opening):
+        return False
+    if language in ("zh", "ja", "ko", "th"):
+        text = "".join(word.text for word in words[:_OPENING_CHARACTERS])
+        return any(being in text for being in UNSPACED_BEINGS)
+    return any(word.folded in BEINGS for word in opening)
 
 
 def names_one_holder(words: Sequence[Word], language: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from loom_ray.core.text.lexicon.function_words import FUNCTION_WORDS
 from loom_ray.core.text.lexicon.negators import FALSE_NEGATIONS, NEGATORS, UNSPACED_NEGATIONS
 from loom_ray.core.text.stems import stem
@@ -17,6 +19,9 @@ _CASELESS_NAMES = frozenset({"de"})  # every noun is capitalised there
 _TITLE_WORDS_MIN = 4
 _SHORT_WORD_CHARS = 3
 _PLAIN = {"word", "hangul", "katakana", "hiragana", "han", "thai", "language", "particle"}
+_JAPANESE_ENDING = re.compile(
+    "(?:っています|ています|っている|ている|でいる|ました|います|でいます|ます|った|って|して|した|する|します|れる|られる|です|た|て|る|い)$"
+)
 _ENGLISH_ENDINGS = ("'s", "'re", "'ve", "'ll", "'d", "'m")
 
 
@@ -101,6 +106,8 @@ class WordReader:
         if token.text in self._function_words:
             return self._word(Kind.FUNCTION, token.text, token.start)
         key = stem(token.text, self._language) if token.kind == "hangul" else token.text.casefold()
+        if token.kind == "hiragana":
+            key = _JAPANESE_ENDING.sub("", key) or key
         return self._word(Kind.WORD, token.text, token.start, key)
 
     def _apostrophised(self, text: str, at: int) -> list[Word]:

@@ -11,7 +11,7 @@ from loom_ray.core.text.language import detect_language
 from loom_ray.core.text.lexicon.changes import CHANGES, UNSPACED_CHANGES
 from loom_ray.core.text.lexicon.negators import DENIALS
 from loom_ray.core.text.roles import WordReader
-from loom_ray.core.text.tokens import normalise, tokenise
+from loom_ray.core.text.tokens import Token, normalise, tokenise
 from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
 
 ANALYSED_CHARS_MAX = 4_000
@@ -19,7 +19,8 @@ ANALYSED_CHARS_MAX = 4_000
 
 _REMEMBERED_CHARS_MAX = 600
 _REMEMBERED_STATEMENTS = 1_024  # of up to about 15 kB each, 4 kB for a sentence
-_LANGUAGE_WORDS = 40
+_LANGUAGE_WORDS = 60
+_LANGUAGE_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,30 @@ def analyse(text: str) -> Statement:
     return _remembered(text) if len(text) <= _REMEMBERED_CHARS_MAX else _analysed(text)
 
 
-def _analysed(text: str) -> Statement:
+def analyse_pair(ours: str, theirs: str) -> tuple[Statement, Statement]:
+    """Both analysed in one language: a short text alone may be taken for a neighbouring one."""
+    left, right = analyse(ours), analyse(theirs)
+    if left.language == right.language:
+        return left, right
+    language = _language_of(left.text + "\n" + right.text)
+    return (
+        left if left.language == language else _remembered(ours, language),
+        right if right.language == language else _remembered(theirs, language),
+    )
+
+
+def _language_of(normal: str) -> str:
+    return detect_language(normal, _spaced_words(tokenise(normal[: 2 * _LANGUAGE_CHARS])))
+
+
+def _spaced_words(tokens: list[Token]) -> list[str]:
+    return [token.text.casefold() for token in tokens if token.kind == "word"]
+
+
+def _analysed(text: str, language: str = "") -> Statement:
     normal = normalise(text[:ANALYSED_CHARS_MAX])[:ANALYSED_CHARS_MAX]
     tokens = tokenise(normal)
-    folded = [token.text.casefold() for token in tokens[:_LANGUAGE_WORDS] if token.kind == "word"]
-    language = detect_language(normal, folded)
+    language = language or detect_language(normal, _spaced_words(tokens[:_LANGUAGE_WORDS]))
     words = tuple(WordReader(normal, tokens, language).read())
     return Statement(
         text=normal,
@@ -75,4 +95,4 @@ def _tells_change(text: str, words: tuple[Word, ...], language: str) -> bool:
     return any(cue in text for cue in UNSPACED_CHANGES.get(language, ()))
 
 
-_remembered: Callable[[str], Statement] = lru_cache(maxsize=_REMEMBERED_STATEMENTS)(_analysed)
+_remembered: Callable[..., Statement] = lru_cache(maxsize=_REMEMBERED_STATEMENTS)(_analysed)

@@ -35,11 +35,13 @@ _STEMMER_LOCK = threading.Lock()  # a Snowball stemmer keeps its word while it w
 
 @lru_cache(maxsize=_WORDS_REMEMBERED)
 def stem(word: str, language: str) -> str:
-    """The stem of a folded word; irregular English forms go by their lemma (children → child, held → hold)."""
+    """The stem of a folded word; irregular English forms go by their lemma (children → child, held → hold),
+    and an adjective in -y by its noun (snowy → snow)."""
     if language == "en":
         word = english.IRREGULAR.get(word, word)
     stemmer = _STEMMERS.get(language)
     if stemmer is not None:
         with _STEMMER_LOCK:
-            return stemmer.stemWord(word)
+            stemmed = stemmer.stemWord(word)
+        return stemmed[:-1] if language == "en" and len(stemmed) > 4 and stemmed[-1] == "i" else stemmed
     return _KOREAN_PARTICLE.sub("", word) if language == "ko" else word

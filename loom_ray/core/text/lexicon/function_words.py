@@ -13,39 +13,39 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
             is are am be been being has have had having do does did it its itself there here who which whose whom
             what how when where while than then too also just very really quite rather some any such own s t d ll m
             re ve my your our their his her him them me us if because since though although however already yet still
-            via per etc please oh well""",
+            via per etc please oh well i im ive id""",
         "de": """der die das den dem des ein eine einen einem einer eines und oder aber in im an am auf aus bei beim
             mit nach von vom zu zum zur für um durch gegen als wie ist sind bin bist sein gewesen hat haben habe hast
             hatte hatten wird werden worden es sich dass daß so auch noch schon nur dann wenn weil ob da hier dort
             sehr dieser diese dieses diesem diesen jener jene jenes was wer wo wann mein dein ihr ihre ihren ihrem
-            ihrer seine seinen seinem seiner unser unsere euer""",
+            ihrer seine seinen seinem seiner unser unsere euer ich""",
         "fr": """le la les l un une des du de d et ou mais à au aux en dans sur sous par pour avec chez vers est sont
             suis es sommes êtes être été a ont ai as avons avez avoir eu ce cet cette ces c qui que qu quoi dont où
             se s y il y son sa ses mon ma mes ton ta tes notre nos votre vos leur leurs aussi très bien comme si
-            donc car puis alors lui ça cela""",
+            donc car puis alors lui ça cela je j""",
         "es": """el la los las lo un una unos unas de del y e o u pero a al en con por para sobre desde hacia es son
             soy eres somos está están estoy ser estar sido siendo estando ha han he hay haber se su sus mi mis tu tus
             nuestro nuestra nuestros nuestras que quien cual cuyo donde como cuando si también muy ya este esta estos
-            estas ese esa esos esas esto eso le les""",
+            estas ese esa esos esas esto eso le les yo""",
         "it": """il lo la i gli le l un uno una dei degli delle del dello della dell di d e ed o ma a al allo alla ai
             agli alle all in nel nello nella nei nelle nell su sul sulla sui sulle con per tra fra da dal dalla dai
             è sono sta stanno essere stato stata stati state stare ha hanno ho hai abbiamo avere si suo sua suoi sue
             mio mia tuo tua nostro nostra che chi cui dove come quando se anche molto già questo questa questi queste
-            quello quella quel quell quei ci ne""",
+            quello quella quel quell quei ci ne io""",
         "pt": """o a os as um uma uns umas de do da dos das e ou mas ao aos à às em no na nos nas num numa com por
             pelo pela pelos pelas para sobre desde é são sou está estão estou ser estar sido foi sendo tem têm há
             haver se seu sua seus suas meu minha teu tua nosso nossa que quem qual cujo onde como quando também muito
-            já este esta estes estas esse essa esses essas isso isto lhe lhes""",
+            já este esta estes estas esse essa esses essas isso isto lhe lhes eu""",
         "nl": """de het een en of maar in op aan bij met van voor uit naar om te door over als is zijn ben bent
             geweest heeft hebben heb hebt had hadden wordt worden er die dat deze dit wie wat waar wanneer hoe dan
-            ook nog al zo zich zijn haar hun mijn jouw onze ons ‘t 't zeer heel""",
+            ook nog al zo zich zijn haar hun mijn jouw onze ons ‘t 't zeer heel ik""",
         "pl": """i oraz a ale lub albo w we z ze na do od o u po przy przez dla za jest są być był była było były się
             to ten ta te tego tej tych tym temu który która które którego której których że gdy kiedy gdzie jak
-            co kto czy też także już jeszcze bardzo mój moja moje twój jego jej ich nasz wasz swój swoją""",
+            co kto czy też także już jeszcze bardzo mój moja moje twój jego jej ich nasz wasz swój swoją ja""",
         "ru": """и а но или в во на с со к ко от до из у по о об обо за для при через над под это этот эта эти этого
             этой этих тот та те того той тех который которая которое которые есть быть является являются
             что чтобы как где когда кто ли же бы то так тоже также уже ещё еще очень его её ее их мой моя моё мои
-            наш наша наше наши ваш свой своя свою свои себя""",
+            наш наша наше наши ваш свой своя свою свои себя я""",
         "ar": """في من على إلى الى عن مع و أو او ثم هذا هذه ذلك تلك التي الذي الذين أن ان إن كان كانت يكون تكون هو هي
             هم قد كل ب ل ك""",
         "zh": "的 了 在 是 着 个 這 这 那 一 地 得 们 之 其 与 和 及 或 而 就 也 把 被 于 以 很 正 过 呢 吗 吧 啊 將 将 會 会",
@@ -97,5 +97,20 @@ DEFINITE: dict[str, frozenset[str]] = {
     }.items()
 }
 """Articles and possessives that point at one thing known: `X is the head of sales` names one holder."""
+
+BEINGS = frozenset(
+    """man men woman women person people boy boys girl girls child children kid kids lady ladies guy guys baby dog dogs cat cats
+    animal animals band player group crowd couple adult adults
+    mann männer frau frauen person junge mädchen kind kinder hund katze homme hommes femme femmes personne garçon fille
+    enfant chien chat hombre hombres mujer mujeres persona niño niña perro gato uomo uomini donna donne ragazzo ragazza
+    bambino bambina cane gatto homem homens mulher mulheres pessoa menino menina criança cão cachorro gato
+    man vrouw vrouwen persoon jongen meisje kind hond kat człowiek ludzie mężczyzna kobieta osoba chłopiec dziewczyna
+    dziewczynka dziecko pies kot человек люди мужчина женщина мальчик девочка девушка ребёнок ребенок собака собачка
+    кошка кот блондинка""".split()
+)
+"""A being that nothing names: `the man` of one statement is hardly the man of another."""
+
+UNSPACED_BEINGS = ("男人", "女人", "男子", "女子", "男孩", "女孩", "个人", "一人", "那人", "此人", "孩子", "狗", "猫", "男性", "女性", "男が", "男は",
+    "女が", "女は", "の人", "人が", "人は", "犬", "子供", "男の子", "女の子", "남자", "여자", "사람", "아이", "소년", "소녀", "개가", "ผู้ชาย", "ผู้หญิง", "เด็ก")  # fmt: skip
 
 COORDINATORS = frozenset(["and", "or", "&", "und", "oder", "et", "ou", "y", "e", "o", "u", "ed", "en", "of", "i", "oraz", "lub", "и", "или", "и", "و", "和", "と", "や", "및", "och", "eller", "og", "eller"])
