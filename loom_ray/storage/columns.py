@@ -37,7 +37,7 @@ def column_of(field: pa.Field, rows: Sequence[Row]) -> pa.Array:
     if field.name == "value":
         values = [json_text(value) for value in values]
     if field.type == TIME:
-        return pa.array(values, pa.int64()).cast(TIME)
+        return pa.array(values, pa.int64()).view(TIME)
     return pa.array(values, field.type)
 
 
@@ -54,7 +54,7 @@ def values_of(name: str, column: pa.ChunkedArray) -> list[Any]:
     if name in ENUMS:
         return list(map(ENUMS[name].__getitem__, column.to_pylist()))
     if ROW_SCHEMA.field(name).type == TIME:
-        return column.cast(pa.int64()).to_pylist()
+        return pa.chunked_array([chunk.view(pa.int64()) for chunk in column.chunks], pa.int64()).to_pylist()
     if ROW_SCHEMA.field(name).type == TEXTS:
         return [tuple(texts) for texts in column.to_pylist()]
     return column.to_pylist()

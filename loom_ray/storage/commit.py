@@ -38,6 +38,11 @@ class GroupCommit:
         """Why nothing can be committed any more, or None."""
         return self._refusal
 
+    @property
+    def next_seq(self) -> int:
+        """The number of the next segment; all below it that are this incarnation's are durable."""
+        return self._log.next_seq
+
     def submit(self, records: Sequence[StoredRecord], alone: bool = False) -> asyncio.Future[int]:
         """Queue the records at once, in one segment (alone in it, if asked); resolves to its number when it is durable.
 

@@ -1,14 +1,14 @@
 """What was a memory before? Folded segments as Parquet files, one row a version, readable by any tool.
 
-`history/<first>-<last>.parquet` holds the images written in the segments `first..last`, sorted by memory. A file made of
-several smaller ones names their whole range. So where one file's range lies within another's, the wider holds all, and
-the narrower is what a crash left: readers skip it and `sweep` removes it.
+`history/<first>-<last>.parquet` holds the images written in the segments `first..last`, sorted by memory. A file made
+of several smaller ones names their whole range. Which files count is in the manifest; one whose range lies within that
+of a file that counts is what a crash left between a merge and its deletions, and `sweep` removes it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,7 +32,7 @@ SORTED_BY = [("memory_id", "ascending"), ("version", "ascending")]
 
 
 class HistoryStore:
-    """The history files of one namespace, as of the segment `through`."""
+    """The history files of one namespace: how they are written, read and tidied."""
 
     def __init__(self, blobs: Blobs, prefix: str, off_loop: OffLoop = asyncio.to_thread) -> None:
         self._blobs = blobs
@@ -40,72 +40,68 @@ class HistoryStore:
         self._folder = f"{prefix}history/"
         self._off_loop = off_loop
 
-    async def images(self, memory_id: str, through: int) -> list[Row]:
+    async def images(self, files: Sequence[HistoryFile], memory_id: str, through: int) -> list[Row]:
         """Every version written in segments up to `through`, newest first."""
-        while True:
-            try:
-                return await self._images(memory_id, through)
-            except BlobMissing:  # merged meanwhile: the wider file has it
-                continue
-
-    async def _images(self, memory_id: str, through: int) -> list[Row]:
         rows: list[Row] = []
-        for first, last in widest(await self.ranges()):
-            data = await self._blobs.get(history_path(self._prefix, first, last))
-            rows += await self._off_loop(images_in, data, memory_id, through)
+        for file in files:
+            path = history_path(self._prefix, file.first, file.last)
+            rows += await self._off_loop(images_in, path, await self._blobs.get(path), memory_id, through)
         return sorted(rows, key=lambda row: row.version, reverse=True)
 
-    async def ranges(self) -> list[tuple[int, int]]:
-        """The ranges of all files that are there."""
-        found = (numbers_in(path, self._folder) for path in await self._blobs.list(self._folder))
-        return sorted((numbers[0], numbers[1]) for numbers in found if len(numbers) == 2)
+    async def fold(
+        self, files: Sequence[HistoryFile], first: int, last: int, merged_from: int, skipped: Container[int]
+    ) -> tuple[HistoryFile, ...]:
+        """Write the images of the segments `first..last`, and those of `files` from `merged_from` on, as one file; the
+        files that count from then on.
 
-    async def fold(self, first: int, last: int, merged_from: int, skipped: Container[int]) -> HistoryFile | None:
-        """Write the images of the segments `first..last`, and all files from `merged_from` on, as one file.
-
-        Doing it again does nothing. None if there is no image at all. Raises BlobMissing if a segment was swept by
-        somebody else, DamagedSegment and DamagedSnapshot for a file that cannot be read.
+        Doing it again does nothing. Raises BlobMissing if a segment was swept by somebody else, DamagedSegment and
+        DamagedSnapshot for a file that cannot be read.
         """
         path = history_path(self._prefix, merged_from, last)
+        kept = tuple(file for file in files if file.first < merged_from)
+        data = await self._written(path)
+        if data is None:
+            merged = await self._read([file for file in files if file.first >= merged_from])
+            images = await self._tables([seq for seq in range(first, last + 1) if seq not in skipped])
+            data = await self._off_loop(file_of, merged, images)
+        if data is None:
+            return tuple(files)
+        await self._blobs.put(path, data)  # also if it was there: the earlier try may have failed at its fsync
+        return (*kept, HistoryFile(merged_from, last, rows_in(path, data), len(data)))
+
+    async def _written(self, path: str) -> bytes | None:
+        """The file's bytes if an earlier try got so far."""
         try:
             data = await self._blobs.get(path)
-        except BlobMissing:
-            wanted = [seq for seq in range(first, last + 1) if seq not in skipped]
-            data = await self._off_loop(file_of, await self._merged(merged_from, first), await self._tables(wanted))
-            if data is None:
-                return None
-            await self._blobs.put(path, data)
-        return HistoryFile(merged_from, last, rows_in(path, data), len(data))
+            rows_in(path, data)
+        except (BlobMissing, DamagedSnapshot):
+            return None
+        return data
 
-    async def _merged(self, merged_from: int, first: int) -> list[bytes]:
-        inside = [part for part in await self.ranges() if merged_from <= part[0] and part[1] < first]
-        return [await self._blobs.get(history_path(self._prefix, *part)) for part in widest(inside)]
+    async def _read(self, files: Sequence[HistoryFile]) -> list[bytes]:
+        return [await self._blobs.get(history_path(self._prefix, file.first, file.last)) for file in files]
 
     async def _tables(self, wanted: Sequence[int]) -> list[pa.Table]:
-        """The images in each segment; only so many segments are in memory whole at a time."""
-        gate = asyncio.Semaphore(SEGMENTS_AT_ONCE)
+        """The images in the segments; only so many segments are in memory whole at a time."""
+        tables: list[pa.Table] = []
+        for start in range(0, len(wanted), SEGMENTS_AT_ONCE):
+            part = wanted[start : start + SEGMENTS_AT_ONCE]
+            paths = [segment_path(self._prefix, seq) for seq in part]
+            found = await asyncio.gather(*(self._blobs.get(path) for path in paths))
+            tables.append(await self._off_loop(images_table, list(zip(paths, part, found, strict=True))))
+        return tables
 
-        async def read(seq: int) -> pa.Table:
-            path = segment_path(self._prefix, seq)
-            async with gate:
-                return await self._off_loop(images_table, path, seq, await self._blobs.get(path))
-
-        return list(await asyncio.gather(*(read(seq) for seq in wanted)))
-
-    async def sweep(self) -> None:
-        """Remove the files that a wider one holds."""
-        ranges = await self.ranges()
-        leftovers = set(ranges) - set(widest(ranges))
-        await self._blobs.delete([history_path(self._prefix, *part) for part in sorted(leftovers)])
+    async def sweep(self, files: Sequence[HistoryFile]) -> None:
+        """Remove what lies within one of `files`, which are durable, and is not that file itself."""
+        found = [(path, numbers_in(path, self._folder)) for path in await self._blobs.list(self._folder)]
+        await self._blobs.delete(
+            [path for path, numbers in found if len(numbers) == 2 and is_leftover(files, *numbers)]
+        )
 
 
-def widest(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges that lie within no other, in order."""
-    kept: list[tuple[int, int]] = []
-    for first, last in sorted(ranges, key=lambda part: (part[0], -part[1])):
-        if not kept or last > kept[-1][1]:
-            kept.append((first, last))
-    return kept
+def is_leftover(files: Sequence[HistoryFile], first: int, last: int) -> bool:
+    holders = [file for file in files if file.first <= first and last <= file.last]
+    return any((file.first, file.last) != (first, last) for file in holders)
 
 
 def merge_from(files: Sequence[HistoryFile], first: int) -> int:
@@ -123,24 +119,35 @@ def merge_from(files: Sequence[HistoryFile], first: int) -> int:
 
 def file_of(merged: Sequence[bytes], images: Sequence[pa.Table]) -> bytes | None:
     """The file's bytes: the merged files' rows and the segments' images, sorted; None if there are none."""
-    tables = [*(pq.read_table(pa.BufferReader(data)) for data in merged), *images]
+    tables = [*(pq.read_table(pa.BufferReader(data), use_threads=False) for data in merged), *images]
     table = pa.concat_tables(tables, promote_options="default") if tables else None
     return to_parquet(table.sort_by(SORTED_BY)) if table is not None and table.num_rows else None
 
 
-def images_table(path: str, seq: int, data: bytes) -> pa.Table:
-    """One row a version written in the segment, with its number and the time of the version. Raises DamagedSegment."""
-    records = decode_segment(path, seq, data).records
-    rows = [record.row for record in records if isinstance(record, RowWritten)]
+def images_table(segments: Sequence[tuple[str, int, bytes]]) -> pa.Table:
+    """One row a version written in the segments (path, number, bytes), with that number and the time of the version.
+    Raises DamagedSegment."""
+    images = [
+        (record.row, seq)
+        for path, seq, data in segments
+        for record in decode_segment(path, seq, data).records
+        if isinstance(record, RowWritten)
+    ]
+    rows = [row for row, _ in images]
     versions = pa.array([row.version for row in rows], pa.int64())
-    added = {"log_seq": pa.array([seq] * len(rows), pa.int64()), "written_at": versions.cast(TIME)}
+    added = {"log_seq": pa.array([seq for _, seq in images], pa.int64()), "written_at": versions.cast(TIME)}
     return pa.table(row_columns(rows) | added)
 
 
-def images_in(data: bytes, memory_id: str, through: int) -> list[Row]:
-    """The memory's images in one file; files are sorted by memory, so only row groups that can hold it are decoded."""
+def images_in(path: str, data: bytes, memory_id: str, through: int) -> list[Row]:
+    """The memory's images in one file; files are sorted by memory, so only row groups that can hold it are decoded.
+    Raises DamagedSnapshot."""
     wanted = (pc.field("memory_id") == memory_id) & (pc.field("log_seq") <= through)
-    return rows_of(pq.read_table(pa.BufferReader(data), filters=wanted).drop_columns(["log_seq", "written_at"]))
+    try:
+        table = pq.read_table(pa.BufferReader(data), filters=wanted, use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedSnapshot(path, str(error)) from error
+    return rows_of(table.drop_columns(["log_seq", "written_at"]))
 
 
 def rows_in(path: str, data: bytes) -> int:

@@ -1,7 +1,7 @@
 """How is a whole namespace written down and read back? Parquet files of bounded size under `snapshot/<seq>/`.
 
-`rows-*.parquet` hold a row each (columns.py, and how many vectors it has), `vectors-*.parquet` a vector each in the order
-of the rows, `answers-*.parquet` the remembered answers. The manifest names them with sizes and checksums.
+`rows-*.parquet` hold a row each (columns.py, and how many vectors it has), `vectors-*.parquet` a vector each in the
+order of the rows, `answers-*.parquet` the remembered answers. The manifest names them with sizes and checksums.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None
     parquet = pq.ParquetFile(pa.BufferReader(data))
     if target is not None:
         return read_vectors(parquet, target)
-    table = parquet.read()
+    table = parquet.read(use_threads=False)
     if file.kind == "rows":
         return rows_of(table.drop_columns(["vectors"])), table.column("vectors").to_pylist()
     return answers_of(table)
@@ -190,7 +190,7 @@ def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None
 def read_vectors(parquet: pq.ParquetFile, target: Vectors) -> None:
     """Row group by row group straight into the matrix: no second copy of all vectors ever exists."""
     filled = 0
-    for batch in parquet.iter_batches(batch_size=ROWS_A_GROUP, columns=["vector"]):
+    for batch in parquet.iter_batches(batch_size=ROWS_A_GROUP, columns=["vector"], use_threads=False):
         column = batch.column(0)
         width = column.type.byte_width
         flat = np.frombuffer(column.buffers()[1], np.uint8, len(column) * width, column.offset * width)

@@ -45,9 +45,11 @@ class NamespaceStore:
         self._stamp = opening.stamp
         self._through = opening.base.seq  # the newest durable snapshot
         self._quiet_through = 0 if records_in(opening.tail) else opening.log.next_seq - 1  # no news up to here
-        self._files = list(manifest.history) if manifest else list[HistoryFile]()
+        self._files = manifest.history if manifest else tuple[HistoryFile, ...]()
+        self._folded_through = opening.base.seq  # may be ahead of the snapshot, if that failed after its fold
         self._planned = list(opening.tail.planned)
         self._history = HistoryStore(blobs, prefix, off_loop)
+        self._folding = asyncio.Lock()
         self._snapshot: asyncio.Task[int] | None = None
 
     @classmethod
@@ -68,7 +70,7 @@ class NamespaceStore:
         opening = await take_over(blobs, prefix, incarnation, embedder, off_loop)
         store = cls(blobs, prefix, opening, off_loop)
         if opening.tail.owner and not opening.tail.closed:  # it may have died between a manifest and its deletions
-            await store._sweep()
+            await store._tidy(opening.base.manifest)
         image = replace(opening.base.image, embedder=opening.stamp)
         return store, Recovered(image, records_in(opening.tail), opening.base.notes + opening.tail.notes)
 
@@ -89,7 +91,7 @@ class NamespaceStore:
         """
         if self.snapshotting:
             raise RuntimeError("a snapshot is under way")
-        first = (self._planned[-1][0] if self._planned else self._through) + 1
+        first = (self._planned[-1][0] if self._planned else self._folded_through) + 1
         folded = Folded(first, first if self._planned else merge_from(self._files, first))
         marker = self.commit.submit([folded], alone=True)
         self._snapshot = asyncio.get_running_loop().create_task(self._write(image, folded, marker))
@@ -98,7 +100,8 @@ class NamespaceStore:
 
     async def history(self, memory_id: str) -> list[Row]:
         """The images written before the newest snapshot, newest first; the actor holds the later ones."""
-        return await self._history.images(memory_id, self._through)
+        await self._fold_planned()
+        return await self._history.images(self._files, memory_id, self._through)
 
     async def close(self, image: StateImage | None = None) -> None:
         """Commit what waits, snapshot `image` (as in `snapshot`) if there is something new in it, and promise never to
@@ -115,12 +118,7 @@ class NamespaceStore:
     async def _write(self, image: StateImage, folded: Folded, marker: asyncio.Future[int]) -> int:
         seq = await marker
         self._planned.append((seq, folded))
-        try:
-            while self._planned:
-                await self._fold(*self._planned[0])
-                del self._planned[0]
-        except BlobMissing as error:
-            raise Fenced(error.path, "another incarnation has folded it") from error
+        await self._fold_planned()
         files = await store_image(self._blobs, self._prefix, seq, image, self._off_loop)
         manifest = self._manifest(seq, image, files)
         await self._blobs.put(manifest_path(self._prefix, seq), encode_manifest(manifest))
@@ -129,10 +127,19 @@ class NamespaceStore:
         await self._sweep()
         return seq
 
-    async def _fold(self, seq: int, folded: Folded) -> None:
-        file = await self._history.fold(folded.first, seq, folded.merged_from, self._skipped)
-        if file is not None:
-            self._files = [kept for kept in self._files if kept.first < folded.merged_from] + [file]
+    async def _fold_planned(self) -> None:
+        """Do what the log decided on. Raises Fenced if another incarnation has done it and gone on."""
+        async with self._folding:
+            while self._planned:
+                seq, folded = self._planned[0]
+                try:
+                    self._files = await self._history.fold(
+                        self._files, folded.first, seq, folded.merged_from, self._skipped
+                    )
+                except BlobMissing as error:
+                    raise Fenced(error.path, "another incarnation has folded it") from error
+                self._folded_through = seq
+                del self._planned[0]
 
     def _manifest(self, seq: int, image: StateImage, files: tuple[SnapshotFile, ...]) -> Manifest:
         return Manifest(
@@ -144,8 +151,19 @@ class NamespaceStore:
             embedder=image.embedder or self._stamp,
             registered=image.registered,
             files=files,
-            history=tuple(self._files),
+            history=self._files,
         )
+
+    async def _tidy(self, manifest: Manifest | None) -> None:
+        """Finish what an incarnation that died in a snapshot had begun; if it cannot be now, the next snapshot does.
+
+        The manifest is put again before anything is removed on its word: it may be visible and not yet durable.
+        """
+        with contextlib.suppress(BlobsUnavailable):
+            await self._fold_planned()
+            if manifest is not None:
+                await self._blobs.put(manifest_path(self._prefix, manifest.seq), encode_manifest(manifest))
+                await self._sweep()
 
     async def _sweep(self) -> None:
         """Remove what the newest snapshot made needless. What cannot be removed now goes with the next one."""
@@ -158,7 +176,7 @@ class NamespaceStore:
             files = await self._blobs.list(snapshots)
             doomed += [path for path in files if numbers_in(path, snapshots)[0] < self._through]
             await self._blobs.delete(doomed)
-            await self._history.sweep()
+            await self._history.sweep(self._files)
 
 
 def records_in(tail: Tail) -> tuple[Record, ...]:

@@ -13,7 +13,7 @@ from loom_ray.storage.blobs import Blobs, open_blobs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seeds", type=int, default=1500, help="how many seeds the storage simulation plays")
+    parser.addoption("--seeds", type=int, default=300, help="how many seeds the storage simulation plays")
 
 
 @pytest.fixture(scope="session")

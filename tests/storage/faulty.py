@@ -69,8 +69,9 @@ class FaultyDisk:
                 self.sync(effect.path)
 
     def crash(self) -> None:
-        """Power failure: each unsynced effect stays or goes, and the last put may be torn."""
-        puts = [effect for effect in self.unsynced if effect.data]
+        """Power failure: each unsynced effect stays or goes, and the last put may be torn where nothing durable lay (an
+        atomic replacement leaves the old or the new)."""
+        puts = [effect for effect in self.unsynced if effect.data and effect.path not in self.durable]
         if puts and self.random.random() < 0.5:
             puts[-1].data = self._torn(puts[-1].data or b"")
         for effect in self.unsynced:
@@ -92,7 +93,7 @@ def change(files: dict[str, bytes], effect: Effect) -> None:
 
 
 class FaultyBlobs:
-    """One process's handle on the disk; it can be paused (SIGSTOP) at its next step and let go again."""
+    """One process's handle on the disk; it can be paused (SIGSTOP) at its next step; for ever is dead."""
 
     def __init__(self, disk: FaultyDisk) -> None:
         self.disk = disk
@@ -106,7 +107,7 @@ class FaultyBlobs:
         self._running.set()
 
     async def put_new(self, path: str, data: bytes) -> None:
-        await self._before(path, data)
+        await self._before(path)
         if path in self.disk.visible:
             raise BlobExists(path)
         fate = self._fate()
@@ -115,7 +116,7 @@ class FaultyBlobs:
             raise BlobExists(path)
 
     async def put(self, path: str, data: bytes) -> None:
-        await self._before(path, data)
+        await self._before(path)
         await self._land(path, data, self._fate())
 
     async def get(self, path: str) -> bytes:
@@ -135,15 +136,10 @@ class FaultyBlobs:
             if check_path(path) in self.disk.visible:
                 self.disk.apply(Effect(path, None))
 
-    async def _before(self, path: str, data: bytes) -> None:
+    async def _before(self, path: str) -> None:
         check_path(path)
         self.disk.land_late()
-        try:
-            await self._turns()
-        except asyncio.CancelledError:
-            if self.disk.random.random() < self.disk.faults.late:  # the request is on its way already
-                self.disk.late.append(Effect(path, data))
-            raise
+        await self._turns()
 
     async def _land(self, path: str, data: bytes, fate: str) -> None:
         if fate == "late":
