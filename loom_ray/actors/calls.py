@@ -32,3 +32,14 @@ class Reply:
     error: LoomError | None = None
     pending: bool = False
     moved: bool = False
+
+
+class NamespaceGone(Exception):
+    """The namespace's process ended; the gateway decides what that means for each call.
+
+    `looked_at`: it may have begun with the calls.
+    """
+
+    def __init__(self, looked_at: bool) -> None:
+        super().__init__(looked_at)
+        self.looked_at = looked_at

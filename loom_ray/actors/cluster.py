@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 import ray
 from ray.exceptions import ActorDiedError, RayActorError, RayError, RayTaskError
 
-from loom_ray.actors.calls import Call, Reply
+from loom_ray.actors.calls import Call, NamespaceGone, Reply
 from loom_ray.actors.coalescing import Coalescer
 from loom_ray.actors.directory import Directory, Place
 from loom_ray.actors.embedding.actor import Description, EmbedderService
@@ -45,14 +45,6 @@ ACTOR = {
     "max_task_retries": 0,
     "num_cpus": 0,
 }
-
-
-class NamespaceGone(Exception):  # noqa: N818 - news, not a fault: the gateway decides what it means for each call
-    """The namespace's process ended. `looked_at`: it may have begun with the calls."""
-
-    def __init__(self, looked_at: bool) -> None:
-        super().__init__(looked_at)
-        self.looked_at = looked_at
 
 
 # ---- the actors -------------------------------------------------------------------------------------------------

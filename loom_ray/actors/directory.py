@@ -42,7 +42,7 @@ class Homes(Protocol):
 class Directory:
     """Keeps at most `live_max` namespaces awake, the least recently used leaving first, and idle ones after `idle_s`.
 
-    It is a convenience, not a guard: the fenced log lets no two incarnations of a namespace write, whatever happens here.
+    A convenience, not a guard: whatever happens here, the fenced log lets no two incarnations of a namespace write.
     """
 
     def __init__(self, homes: Homes, live_max: int, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:

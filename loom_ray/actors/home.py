@@ -160,7 +160,8 @@ class Home:
         if self.broken:
             raise OutcomeUnknown("the namespace is being rebuilt", retry_after_s=1.0)
         if not records:
-            return await self.durable()
+            await self.durable()
+            return
         try:
             lasting = self.store.commit.submit(
                 records
@@ -303,7 +304,7 @@ class StoredVectors(Sequence[Vectors | None]):
     def __getitem__(self, place: int) -> Vectors | None: ...
     @overload
     def __getitem__(self, place: slice) -> list[Vectors | None]: ...
-    def __getitem__(self, place: int | slice) -> Vectors | None | list[Vectors | None]:
+    def __getitem__(self, place: int | slice) -> Vectors | list[Vectors | None] | None:
         if isinstance(place, slice):
             return [self._reader(row.memory_id) for row in self._rows[place]]
         return self._reader(self._rows[place].memory_id)

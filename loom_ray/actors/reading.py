@@ -66,7 +66,7 @@ async def search(home: Home, request: SearchRequest) -> SearchAnswer:
     vector = (await home.embed([request.query], home.settings.embedder_deadline_s))[0]
     meaning = (await home.search(Search(vector, k, where, False))).hits if vector.any() else []
     words = await home.search_words(request.query, k, where)
-    answer = search_answer(home.state, fuse(meaning, words), request, home.now())
+    answer = search_answer(home.state, fuse(meaning, words, k), request, home.now())
     await home.durable()
     return answer
 

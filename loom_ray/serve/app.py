@@ -23,10 +23,11 @@ class Ingress:
         self.settings = settings
 
     def __serve_build_asgi_app__(self) -> Any:
+        from loom_ray.actors.cluster import RayCluster
         from loom_ray.serve.gateway import Gateway
         from loom_ray.serve.http import build_app
 
-        return build_app(self.settings, Gateway(self.settings))
+        return build_app(self.settings, Gateway(self.settings, RayCluster(self.settings)))
 
 
 def application(settings: Settings) -> Application:

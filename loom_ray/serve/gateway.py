@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from loom_ray.actors.calls import Call, Reply
+from loom_ray.actors.calls import Call, NamespaceGone, Reply
 from loom_ray.actors.coalescing import Coalescer
 from loom_ray.actors.directory import Place
 from loom_ray.contract.arguments import Asked
@@ -18,14 +18,6 @@ from loom_ray.core.decide.claim import body_sha256
 
 TOUCH_SECONDS = 5.0  # how often the directory hears which namespaces were used
 WAKES_MAX = 5  # times that one request may find its namespace leaving before it is refused
-
-
-class NamespaceGone(Exception):  # noqa: N818 - news, not a fault: the gateway decides what it means for each call
-    """The namespace's process ended. `looked_at`: it may have begun with the calls."""
-
-    def __init__(self, looked_at: bool) -> None:
-        super().__init__(looked_at)
-        self.looked_at = looked_at
 
 
 class Cluster(Protocol):

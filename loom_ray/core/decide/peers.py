@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from loom_ray.core.decide.claim import Settled
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
-from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_pair
+from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
 from loom_ray.core.row import MemoryType, Row
+from loom_ray.core.text.statement import analyse
 
 PEERS_MAX = 5  # the pages: "closest first, at most five"; these are also the rows that are flagged
 NEIGHBOURS = 24  # the nearest rows that are compared: five are shown, others may be about another subject
@@ -34,11 +35,15 @@ def same_fact(draft: Draft, settled: Settled) -> list[Row]:
 def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rules: Rules) -> list[Peer]:
     """Every candidate with its verdict, closest first; ties in the order of keys."""
     thresholds = rules.thresholds(settled.memory_type)
+    ours = analyse(settled.text)
     peers: list[Peer] = []
     for row in _candidates(draft, settled, near):
         same_key = row.memory_key == settled.address.memory_key
         similarity = near.get(row.memory_id)
-        verdict = judge_pair(settled.text, row.text, similarity, thresholds, same_key=same_key)
+        if row.canonical_digest == settled.canonical_digest:
+            verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
+        else:
+            verdict = judge_statements(ours, analyse(row.text), similarity, thresholds, same_key=same_key)
         peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
     return sorted(peers, key=lambda peer: (-(peer.similarity or 0.0), peer.row.memory_key, peer.row.memory_id))
 

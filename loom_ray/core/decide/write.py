@@ -40,7 +40,7 @@ class Written:
     row: Row
 
 
-class NeedsVectors(Exception):  # noqa: N818 - an instruction to the caller, not a refusal
+class NeedsVectors(Exception):
     """These claims (by place) cannot be decided before they are embedded."""
 
     def __init__(self, places: list[int]) -> None:
