@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -36,12 +37,10 @@ def run(port: int | None, host: str | None, storage_url: str | None) -> int:
 
 def absolute(storage_url: str) -> str:
     """The same storage, whatever the working directory. Raises Refusal for a URL of no known kind."""
-    if not storage_url.startswith("file://"):
-        return storage_url
-    try:
-        return f"file://{folder_of(storage_url)}"
-    except ValueError as error:
-        raise Refusal(f"LOOM_STORAGE_URL: {error}") from None
+    scheme, _, rest = storage_url.partition("://")
+    if scheme not in ("file", "s3") or not rest:
+        raise Refusal(f"LOOM_STORAGE_URL: file://… or s3://bucket/prefix, not {storage_url}")
+    return storage_url if scheme == "s3" else f"file://{folder_of(storage_url)}"
 
 
 @contextmanager
@@ -99,8 +98,9 @@ def _check_port(settings: Settings) -> None:
     raise Refusal(
         f"cannot listen on {settings.host}:{settings.port}: {error.strerror}"
         + (f", {holder} does.\n" if holder else ".\n")
-        + "Choose another port with --port or LOOM_PORT."
-    )
+        + ("Choose another host with --host or LOOM_HOST." if error.errno == errno.EADDRNOTAVAIL
+           else "Choose another port with --port or LOOM_PORT.")
+    )  # fmt: skip
 
 
 def _serve(settings: Settings, record: HeldRecord, locks: list[int]) -> int:

@@ -29,7 +29,7 @@ ASKS_HEALTH = "{ path /v1/health } { method GET HEAD }"
 
 
 def corrected(configuration: str, pages: Path) -> str:
-    """The configuration that HAProxy gets to read. `pages` holds health.json and an answer in full a status: 503.http."""
+    """The configuration that HAProxy gets to read. `pages` holds health.json, and whole answers such as 503.http."""
     return "\n".join(_lines(configuration, pages)) + "\n"
 
 
@@ -44,7 +44,8 @@ def _lines(configuration: str, pages: Path) -> Iterator[str]:
         elif not (words[:1] == ["errorfile"] or (section == "global" and words[:1] == ["log"])):
             yield line
         if words[:1] == ["bind"] and section == "frontend http_frontend":
-            yield f"    http-request return status 200 content-type application/json file {pages / HEALTH} if {ASKS_HEALTH}"
+            answer = f"return status 200 content-type application/json file {pages / HEALTH}"
+            yield f"    http-request {answer} if {ASKS_HEALTH}"
         if line.strip() == "defaults":
             yield f"    timeout http-request {REQUEST_HEAD_S_MAX}s"
             yield from (f"    errorfile {page.stem} {page}" for page in sorted(pages.glob("*.http")))

@@ -1,0 +1,29 @@
+"""One real server for all tests that need one: starting it costs more than any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loom_server import LoomServer
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoomServer]:
+    """A server with the local embedder; `server.base_url` is its address. It must stop without leaving a process."""
+    running = LoomServer(tmp_path_factory.mktemp("loom")).start()
+    try:
+        yield running.wait_until_ready()
+    finally:
+        code = running.stop()
+    assert code == 0, running.text()
