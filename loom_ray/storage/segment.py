@@ -44,20 +44,21 @@ def encode_segment(seq: int, incarnation: str, lines: bytes) -> bytes:
 
 def decode_segment(path: str, seq: int, data: bytes) -> Segment:
     """Raises DamagedSegment (torn, empty, foreign, misplaced, rotten, unreadable) or UnsupportedFormat."""
+    cut = data.endswith(ZEROS_OF_A_TORN_WRITE)
     if len(data) < HEADER.size:
         raise DamagedSegment(path, f"{len(data)} bytes are no segment", torn=True)
     skippable, size, magic, major, minor, found_seq, payload_bytes, _ = HEADER.unpack_from(data)
     if skippable != SKIPPABLE or magic != MAGIC:
-        raise DamagedSegment(path, "not a segment of a log", torn=not data.strip(b"\0"))
-    if major != MAJOR:
+        raise DamagedSegment(path, "not a segment of a log", torn=cut)
+    if major != MAJOR and not cut:
         raise UnsupportedFormat(path, f"format {major}.{minor}, this release reads {MAJOR}.{MINOR}")
     start = size + 8
     whole = start + payload_bytes
     if len(data) != whole:
-        raise DamagedSegment(path, f"{len(data)} bytes of {whole}", torn=len(data) < whole)
+        raise DamagedSegment(path, f"{len(data)} bytes of {whole}", torn=cut or len(data) < whole)
     name, payload = data[HEADER.size : start], data[start:]
     if header(found_seq, name, payload, major, minor) != data[:start]:
-        raise DamagedSegment(path, "its checksum fails", torn=data.endswith(ZEROS_OF_A_TORN_WRITE))
+        raise DamagedSegment(path, "its checksum fails", torn=cut)
     if found_seq != seq:
         raise DamagedSegment(path, f"it is number {found_seq}, not {seq}")
     return Segment(seq, name.decode("utf-8"), read_payload(path, minor, payload))
