@@ -23,7 +23,8 @@ from loom_ray.actors.opening import open_namespace
 from loom_ray.contract.errors import BackendUnavailable, LoomError
 from loom_ray.contract.settings import Settings
 from loom_ray.core.records import Vectors
-from loom_ray.storage.blobs import open_blobs
+from loom_ray.storage.blobs import BlobMissing, open_blobs
+from loom_ray.storage.errors import StorageError
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ NAMESPACE_BYTES = 160 * 1024 * 1024  # of one awake namespace, nearly all of it 
 MEMORY_SHARE = 0.5  # of the node, for awake namespaces
 EMBED_LANES = 4  # trips under way from one namespace to the embedder
 START_S_MAX = 60.0
+LEAVE_S_MAX = 10.0
 ASK_S_MAX = 2.0  # for questions about readiness
 EXIT_AFTER_S = 0.2  # a broken actor lives so long, for its last replies to get out
 ACTOR = {
@@ -117,6 +119,20 @@ class DirectoryActor:
         await self._recalled()
         self._directory.touch(places)
 
+    async def send_all_home(self) -> None:
+        await self._recalled()
+        await self._directory.send_all_home()
+
+    async def not_ready(self) -> dict[str, str]:
+        """Asks the storage for something that is not there: a missing blob is a good answer."""
+        try:
+            await open_blobs(self._settings.storage_url).get("ready/probe")
+        except BlobMissing:
+            return {}
+        except StorageError as failure:
+            return {"storage": str(failure)}
+        return {}
+
     async def left_cleanly(self, incarnation: str) -> bool:
         return self._directory.left_cleanly(incarnation)
 
@@ -182,7 +198,7 @@ class RayHomes:
             await asyncio.to_thread(ray.kill, handle, no_restart=True)
 
     async def awake(self) -> list[Place]:
-        named = await asyncio.to_thread(ray.util.list_named_actors, all_namespaces=True)
+        named: list[Any] = await asyncio.to_thread(ray.util.list_named_actors, all_namespaces=True)
         return [place for actor in named if actor["namespace"] == RAY_NAMESPACE and (place := place_of(actor["name"]))]
 
     def _create(self, place: Place) -> Any:
@@ -214,11 +230,18 @@ class RayCluster:
         await answer_of(self._directory.touch.remote(list(places)), ASK_S_MAX)
 
     async def not_ready(self) -> dict[str, str]:
+        missing: dict[str, str] = {}
+        try:
+            missing |= await answer_of(self._directory.not_ready.remote(), ASK_S_MAX)
+        except (LoomError, RayError) as failure:
+            missing["directory"] = first_line(failure)
         try:
             described: Description = await answer_of(self._embedders[0].describe.remote(), ASK_S_MAX)
-        except LoomError as refusal:
-            return {"embedder": refusal.message}
-        return {} if described.loaded else {"embedder": f"{described.stamp.name} is not loaded yet"}
+            if not described.loaded:
+                missing["embedder"] = f"{described.stamp.name} is not loaded yet"
+        except (LoomError, RayError) as failure:
+            missing["embedder"] = first_line(failure)
+        return missing
 
     async def _handle(self, place: Place) -> Any:
         """The actor, after it said which incarnation it is. Raises NamespaceGone when there is none."""
@@ -288,7 +311,7 @@ def start_directory(settings: Settings) -> Any:
 
 def start_embedders(settings: Settings) -> list[Any]:
     """The pool, made by whoever comes first; each begins to load at once."""
-    actor = ray.remote(EmbedderActor)
+    actor: Any = ray.remote(EmbedderActor)
     names = [f"{EMBEDDER}-{number}" for number in range(settings.embedder_pool)]
     pool = [actor.options(**ACTOR, name=name, max_concurrency=10_000).remote(settings) for name in names]
     for embedder in pool:
@@ -304,6 +327,19 @@ def actor_name(place: Place) -> str:
 def place_of(name: str) -> Place | None:
     kind, *rest = name.split(":")
     return Place(unquote(rest[0]), unquote(rest[1])) if kind == HOME and len(rest) == 2 else None
+
+
+async def send_all_home(settings: Settings) -> None:
+    """Before the server stops; what does not make it in time is read from its log at the next start."""
+    try:
+        await answer_of(start_directory(settings).send_all_home.remote(), LEAVE_S_MAX)
+    except (LoomError, RayError) as failure:
+        _log.warning("not every namespace left in time: %s", first_line(failure))
+
+
+def first_line(failure: BaseException) -> str:
+    """Ray's messages go on with process ids and addresses, which are nobody's business."""
+    return str(failure).partition("\n")[0][:200]
 
 
 async def answer_of(reference: Any, seconds: float) -> Any:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from loom_ray.contract.errors import BackendUnavailable
+from loom_ray.contract.errors import BackendUnavailable, LoomError
 
 _log = logging.getLogger(__name__)
 LEFT_MAX = 10_000  # gateways ask within seconds; this bounds the memory, not the truth
@@ -71,11 +71,9 @@ class Directory:
             except Exception as failure:
                 self._used.pop(place, None)
                 _log.warning("namespace %s/%s did not start: %s", *place, failure)
-                raise (
-                    failure
-                    if isinstance(failure, BackendUnavailable)
-                    else BackendUnavailable("the namespace did not start", retry_after_s=1.0)
-                ) from failure
+                if isinstance(failure, LoomError):
+                    raise
+                raise BackendUnavailable("the namespace did not start", retry_after_s=1.0) from failure
 
     def touch(self, places: Iterable[Place]) -> None:
         """These were used just now."""
@@ -93,6 +91,10 @@ class Directory:
         for place in [place for place, used in self._used.items() if now - used >= self._idle_s]:
             if self._clock() - self._used.get(place, now) >= self._idle_s:
                 await self._send_home(place)
+
+    async def send_all_home(self) -> None:
+        """The server stops: every state is put where the next one finds it, without a log to replay."""
+        await asyncio.gather(*(self._send_home(place) for place in list(self._used)))
 
     async def _make_room(self) -> None:
         async with self._room:

@@ -40,20 +40,20 @@ def read_request(op: Op, body: bytes, settings: Settings) -> Asked:
 def parse_object(body: bytes, settings: Settings) -> dict[str, Any]:
     """The JSON object in `body`, with NaN, infinities and half characters refused by the name of their field."""
     try:
-        arguments = pydantic_core.from_json(body, allow_inf_nan=True)
+        arguments: Any = pydantic_core.from_json(body, allow_inf_nan=True)
     except ValueError as broken:
         arguments = _diagnose(body, str(broken), settings)
     if not isinstance(arguments, dict):
         raise MalformedBody("the body must be a JSON object")
-    return arguments
+    return cast(dict[str, Any], arguments)
 
 
 def _diagnose(body: bytes, broken: str, settings: Settings) -> Any:
     """Half characters pass Python's own parser, so with it the field can be named; anything else is malformed."""
     try:
-        arguments = json.loads(body)
+        arguments: Any = json.loads(body)
         if isinstance(arguments, dict):
-            for name, value in arguments.items():
+            for name, value in cast(dict[str, Any], arguments).items():
                 _named(name, value, settings)
     except (ValueError, RecursionError):
         pass

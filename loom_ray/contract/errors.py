@@ -16,7 +16,8 @@ LoomError
     ├── BackendUnavailable        BACKEND_UNAVAILABLE: an embedder, an actor or the storage does not answer
     ├── OutcomeUnknown            OUTCOME_UNKNOWN: the write may or may not have landed (`outcome: unknown`)
     ├── Overloaded                OVERLOADED: a queue is at its bound
-    └── EmbedderMismatch          EMBEDDER_MISMATCH: the namespace was embedded by another embedder (not retryable)
+    ├── EmbedderMismatch          EMBEDDER_MISMATCH: the namespace was embedded by another embedder (not retryable)
+    └── StorageDamaged            STORAGE_DAMAGED: a file of the namespace cannot be read; named (not retryable)
 InternalError (500)               INTERNAL: a fault of ours; the message says no more than that
 """
 
@@ -126,3 +127,9 @@ class Overloaded(Unavailable):
 
 class EmbedderMismatch(Unavailable):
     code, retryable = "EMBEDDER_MISMATCH", False
+
+
+class StorageDamaged(Unavailable):
+    """Nothing is served from a namespace of which an acknowledged write may be missing."""
+
+    code, retryable = "STORAGE_DAMAGED", False

@@ -10,7 +10,7 @@ import math
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
@@ -23,7 +23,8 @@ INTEGER_MIN = -(2**63)
 
 def bound(info: ValidationInfo, name: str) -> int:
     """The bound called `name`: of the settings in the validation context, else the default."""
-    settings = (info.context or {}).get("settings", DEFAULTS)
+    context: dict[str, Settings] = info.context or {}
+    settings = context.get("settings", DEFAULTS)
     return int(getattr(settings, name))
 
 
@@ -167,11 +168,11 @@ def refuse_broken_json(value: Any, depth_max: int) -> None:
         elif depth == depth_max:
             raise ValueError(f"must not be nested deeper than {depth_max} levels (json_depth_max)")
         elif isinstance(item, dict):
-            for key, inner in item.items():
+            for key, inner in cast(dict[str, Any], item).items():
                 _at(path, refuse_broken_text, key)
                 stack.append((inner, depth + 1, f"{path}.{key}"))
         else:
-            stack.extend((inner, depth + 1, f"{path}[{i}]") for i, inner in enumerate(item))
+            stack.extend((inner, depth + 1, f"{path}[{i}]") for i, inner in enumerate(cast(list[Any], item)))
 
 
 def _refuse_number(number: float) -> None:

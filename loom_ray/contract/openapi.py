@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic.json_schema import models_json_schema
 
@@ -78,11 +78,14 @@ def _error_schema() -> dict[str, Any]:
 def _fill_bounds(node: Any, settings: Settings) -> None:
     """Turns `x-bound: <setting>` into the JSON schema keyword that fits the type beside it."""
     if isinstance(node, dict):
-        keyword = {"string": "maxLength", "array": "maxItems", "integer": "maximum"}.get(node.get("type", ""))
-        if keyword and "x-bound" in node:
-            node[keyword] = getattr(settings, node["x-bound"])
-    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        _fill_bounds(child, settings)
+        schema = cast(dict[str, Any], node)
+        keyword = {"string": "maxLength", "array": "maxItems", "integer": "maximum"}.get(str(schema.get("type")))
+        if keyword and "x-bound" in schema:
+            schema[keyword] = getattr(settings, schema["x-bound"])
+        node = list(schema.values())
+    if isinstance(node, list):
+        for child in cast(list[Any], node):
+            _fill_bounds(child, settings)
 
 
 def _plain_paths() -> dict[str, Any]:

@@ -48,4 +48,4 @@ class Receipt(Answer):
     """What every answer to a request with a body carries."""
 
     ignored_args: list[str] = Field(default_factory=list[str], description="arguments that the op does not know")
-    did_you_mean: dict[str, str] = Field(default_factory=dict[str, str], description="for each that is close to a real one")
+    did_you_mean: dict[str, str] = Field(default_factory=dict[str, str], description="for those close to a real one")

@@ -7,6 +7,7 @@ however that dies. Everything else that Ray prints goes to standard error, a log
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -100,13 +101,16 @@ class Driver:
         import ray
         from ray import serve
 
+        from loom_ray.actors.cluster import send_all_home
         from loom_ray.serve.app import APP
 
         if self.order.ray_address:
             serve.delete(APP)
-            _kill_named_actors()
         else:
             serve.shutdown()
+        asyncio.run(send_all_home(self.settings))
+        if self.order.ray_address:
+            _kill_named_actors()
         ray.shutdown()
 
     def _watch_parent(self) -> None:
