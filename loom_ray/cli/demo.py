@@ -13,7 +13,7 @@ from loom_ray.serve.supervisor import reachable
 
 TIMEOUT_S = 60.0
 STORY = (
-    ("A fact that nobody has stated yet", "backup/copies", "The nightly backup of the orders database keeps 14 copies."),
+    ("A fact nobody has stated yet", "backup/copies", "The nightly backup of the orders database keeps 14 copies."),
     ("The same fact, typed differently", "notes/backup", "the nightly backup of the orders database keeps 14 copies"),
     ("The same fact in another order", "runbook/backup", "14 copies of the orders database the nightly backup keeps."),
     ("The same sentence, another number", "wiki/backup", "The nightly backup of the orders database keeps 30 copies."),

@@ -13,7 +13,7 @@ complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 REFUSED = 2
 
 
-class Refusal(Exception):  # noqa: N818 - an answer to a person
+class Refusal(Exception):
     """What stands in the way, in a sentence or two for the person at the terminal."""
 
 

@@ -25,7 +25,7 @@ class RunRecord:
     started_at: float
 
 
-class AlreadyRunning(Exception):  # noqa: N818 - news
+class AlreadyRunning(Exception):
     """A live server holds the record of that port."""
 
     def __init__(self, record: RunRecord | None) -> None:

@@ -34,11 +34,11 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOG = "server.log"
 
 
-class StartFailed(Exception):  # noqa: N818 - news
+class StartFailed(Exception):
     """The server did not come up; the message is for the terminal, the log has the rest."""
 
 
-class Stopped(Exception):  # noqa: N818 - news
+class Stopped(Exception):
     """A signal asked for the end."""
 
 

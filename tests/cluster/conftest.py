@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from loom_server import LoomServer
 
 HERE = Path(__file__).parent

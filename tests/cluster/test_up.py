@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from loom_server import GONE_S_MAX, LoomServer, wait_until
 
 
@@ -38,7 +37,7 @@ class TestOneServer:
         """Beyond it only Ray's own gRPC ports are open, which ask for the cluster's token."""
         names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in server.note_processes()}
         assert any("haproxy" in name for name in names)
-        assert [address for address in _listening(server, ("haproxy", "ray::ServeRepli")) if address != "127.0.0.1"] == []
+        assert set(_listening(server, ("haproxy", "ray::ServeRepli"))) == {"127.0.0.1"}
 
     def test_a_second_one_on_its_port_is_told_who_is_there(self, server: LoomServer, tmp_path: Path) -> None:
         said = refusal_of("--port", str(server.port), "--storage-url", f"file://{tmp_path}")
