@@ -176,6 +176,15 @@ class VectorIndex:
 
         return read
 
+    def hit(self, memory_id: str, query: Matrix) -> Hit | None:
+        """How near a memory is now to a query, (1, dimensions); None when it is not held. Safe in any thread."""
+        pieces = [vectors for pile in (self._excerpts, self._chunks) if len(vectors := pile.vectors(memory_id))]
+        if not pieces:
+            return None
+        near = similarities(query, np.concatenate(pieces))[0]
+        piece = int(near.argmax())
+        return Hit(memory_id, float(near[piece]), piece)
+
     def load(self, memory_ids: Sequence[str], counts: Sequence[int], vectors: Matrix, facets: Sequence[Facets]) -> None:
         """Fill an empty index at once: memory i has the next counts[i] rows of the stacked vectors, and facets[i].
 
@@ -195,7 +204,7 @@ class VectorIndex:
 
     def view(self) -> View:
         """What is held now, for a search in another thread."""
-        return View(self._mark, self.dimensions, self._codebook, self._excerpts.frozen(), self._chunks.frozen())
+        return View(self._mark, self, self._codebook, self._excerpts.frozen(), self._chunks.frozen())
 
     def newer_than(self, mark: int) -> tuple[list[str], Matrix]:
         """The memories put since a view with this mark was taken, oldest first, and their excerpts' vectors."""
@@ -215,7 +224,7 @@ class View:
     """The index as it was at `mark`; it never changes, whatever is put or removed meanwhile."""
 
     mark: int
-    dimensions: int
+    index: VectorIndex
     codebook: Codebook
     excerpts: list[FrozenBlock]
     chunks: list[FrozenBlock]
@@ -226,8 +235,9 @@ class View:
         Nearest first, one hit a memory (its nearest piece), equal ones in the order of their ids. Similarities are
         those of `core.similarity`: exact, and so independent of how the rows lie in the blocks.
         """
-        if queries.ndim != 2 or queries.shape[1] != self.dimensions or queries.dtype != np.float16:
-            raise ValueError(f"expected float16 (queries, {self.dimensions}), got {queries.dtype} {queries.shape}")
+        dimensions = self.index.dimensions
+        if queries.ndim != 2 or queries.shape[1] != dimensions or queries.dtype != np.float16:
+            raise ValueError(f"expected float16 (queries, {dimensions}), got {queries.dtype} {queries.shape}")
         _check_finite(queries)
         found = _search(self._masked(self.excerpts, where), queries, k)
         if excerpts_only or not self.chunks:
