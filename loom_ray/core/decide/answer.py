@@ -29,6 +29,7 @@ def bulk_answer(written: Sequence[Written], dry_run: bool) -> BulkSetAnswer:
         merged=[entry for entry, one in zip(entries, written, strict=True) if one.outcome.held_by is not None],
         duplicates=[entry.memory_key for entry in stored if entry.conflict_verdict == "duplicate"],
         conflicted=[entry.memory_key for entry in stored if entry.conflict_verdict == "conflict"],
+        unchecked=0,
         dry_run=dry_run,
     )
 
@@ -84,11 +85,9 @@ def _hint(outcome: Outcome) -> str:
         return ""
     row: Row = outcome.peers[0].row
     key = f"memory_key={row.memory_key!r}"
-    match outcome.verdict:
-        case "conflict":
-            return f"memory.update({key}, ...) if yours replaces it; otherwise the pair waits in conflicts.list"
-        case "duplicate":
-            return f"memory.get({key}): the fact is already held there"
-        case "clear":
-            return f"memory.update({key}, ...) if yours only says more about the same thing"
-    return ""
+    hints = {
+        "conflict": f"memory.update({key}, ...) if yours replaces it; otherwise the pair waits in conflicts.list",
+        "duplicate": f"memory.get({key}): the fact is already held there",
+        "clear": f"memory.update({key}, ...) if yours only says more about the same thing",
+    }
+    return hints.get(outcome.verdict, "")
