@@ -40,6 +40,7 @@ def _configured_url() -> str:
 
 
 def _tell(client: httpx.Client, namespace: str) -> None:
+    client.get("/v1/health")  # fails before anything is told
     console.print(f"Five writes into the namespace [bold]{namespace}[/bold] at {client.base_url}\n")
     for number, (title, key, value) in enumerate(STORY, 1):
         console.print(f"[bold]{number}. {title}[/bold]")

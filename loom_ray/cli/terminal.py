@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 from pydantic import ValidationError
 from rich.console import Console
 
 from loom_ray.contract.settings import Settings
 
-console = Console(highlight=False, soft_wrap=True)
+PIPE_COLUMNS = 200  # where no terminal says how wide it is, tables are for another program to read
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
 complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 
 REFUSED = 2

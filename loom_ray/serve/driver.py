@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import time
+import traceback
 from dataclasses import asdict, dataclass
 from typing import Any, TextIO
 
@@ -58,8 +60,9 @@ class Driver:
             self.stopping.wait()
             self._stop()
         except Exception as error:
+            traceback.print_exc()
             self._tell(failed=f"{type(error).__name__}: {error}")
-            raise
+            return 1
         finally:
             end_descendants(GRACE_S)
         return 0
@@ -94,7 +97,10 @@ class Driver:
             }
         )
         self._tell(stage="serve")
-        serve.run(application(self.settings), name=APP, route_prefix="/")
+        try:
+            serve.run(application(self.settings), name=APP, route_prefix="/")
+        except RuntimeError as error:
+            raise RuntimeError(_last_words(APP) or str(error)) from error
         self._tell(stage="gateway")
 
     def _stop(self) -> None:
@@ -123,6 +129,15 @@ class Driver:
     def _tell(self, **event: str) -> None:
         self.events.write(json.dumps(event | {"seconds": round(time.monotonic() - self.began, 2)}) + "\n")
         self.events.flush()
+
+
+def _last_words(app: str) -> str:
+    """What a replica died of when it could not start: the last line of its traceback."""
+    from ray import serve
+
+    told = [deployment.message for deployment in serve.status().applications[app].deployments.values()]
+    lines = [line.strip() for line in "\n".join(told).splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Exit)\b", line)), "")
 
 
 def _kill_named_actors() -> None:

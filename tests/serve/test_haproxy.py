@@ -36,7 +36,8 @@ def rendered(host: str) -> str:
     return environment.from_string(HAPROXY_CONFIG_TEMPLATE).render(
         config=config, backends=[backend], grpc_backends=[], grpc_backends_with_health_config=[], healthz_rules="",
         backends_with_health_config=[{"backend": backend, "health_config": health}], grpc_healthz_rules="",
-        route_info=config.build_health_route_info([backend]), has_ingress_request_router=False, metrics_socket_path="/tmp/m.sock",
+        route_info=config.build_health_route_info([backend]), has_ingress_request_router=False,
+        metrics_socket_path="/tmp/m.sock",
     )  # fmt: skip
 
 
