@@ -11,6 +11,8 @@ from loom_ray.core.text.lexicon.numerals import SOFT_ONES
 from loom_ray.core.text.statement import Statement
 from loom_ray.core.text.words import Kind, Word
 
+_DEMONYM_CHARS_MIN = 5
+_DEMONYM_ENDINGS = frozenset({"an", "ian", "ean", "ese", "ish", "i", "n"})
 _SYNONYM_CANDIDATES_MAX = 24  # words left over on a side; beyond, two texts say something else anyway
 
 
@@ -112,10 +114,19 @@ def _pair_synonyms(left: Sequence[Word], right: Sequence[Word], partner: dict[in
 
 
 def _interchangeable(first: Word, second: Word, language: str) -> bool:
-    """Synonyms, or one word that is capitalised on one side only (a headline's Dogs, a brand's gitlab)."""
+    """Synonyms, a word that is capitalised on one side only (a headline's Dogs, a brand's gitlab), or a country and
+    its people (Ukraine, Ukrainian)."""
     if first.kind != second.kind and first.folded.rstrip("s") == second.folded.rstrip("s"):
         return True
+    if _is_demonym(first.folded, second.folded) or _is_demonym(second.folded, first.folded):
+        return first.text[0].isupper() and second.text[0].isupper()
     return are_synonyms(first, second, language)
+
+
+def _is_demonym(longer: str, shorter: str) -> bool:
+    name = shorter.removesuffix("'s")
+    stem = name.rstrip("aeioy")
+    return len(name) >= _DEMONYM_CHARS_MIN and longer.startswith(stem) and longer[len(stem) :] in _DEMONYM_ENDINGS
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

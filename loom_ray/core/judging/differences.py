@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, Slot, align
 from loom_ray.core.text.equivalence import are_opposites
-from loom_ray.core.text.statement import Statement
+from loom_ray.core.text.statement import Statement, in_one_language
 from loom_ray.core.text.words import VALUE_KINDS, Kind, Word
 
 _OPPOSITE_CANDIDATES_MAX = 40
@@ -27,6 +27,7 @@ class Difference(NamedTuple):
 
 def differences(ours: Statement, theirs: Statement) -> tuple[Difference, ...]:
     """All differences, negation first, then in the order of our statement."""
+    ours, theirs = in_one_language(ours, theirs)
     return differences_of(ours, theirs, align(ours, theirs))
 
 
@@ -90,11 +91,11 @@ def joined_values(slots: Sequence[Slot]) -> list[Slot]:
 def _same_value_kind(first: Slot, second: Slot) -> bool:
     if bool(first.ours) == bool(second.ours):
         return False
-    kinds = {_value_class(word) for word in first.ours + first.theirs if word.kind in VALUE_KINDS}
-    return any(_value_class(word) in kinds for word in second.ours + second.theirs if word.kind in VALUE_KINDS)
+    kinds = {value_class(word) for word in first.ours + first.theirs if word.kind in VALUE_KINDS}
+    return any(value_class(word) in kinds for word in second.ours + second.theirs if word.kind in VALUE_KINDS)
 
 
-def _value_class(word: Word) -> str:
+def value_class(word: Word) -> str:
     """The kind, and for a quantity its dimension: 5 kg and 3 hours are not each other's change."""
     return word.key.rsplit(":", 1)[0] if word.kind == Kind.QUANTITY else word.kind.value
 
@@ -119,7 +120,7 @@ def _paired_values(ours: list[Word], theirs: list[Word]) -> list[tuple[str, Word
     lone: list[Word] = []
     for word in ours:
         if word.kind in VALUE_KINDS:
-            match = next((other for other in right if _value_class(other) == _value_class(word)), None)
+            match = next((other for other in right if value_class(other) == value_class(word)), None)
             if match is None:
                 lone.append(word)
             else:

@@ -6,15 +6,15 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, Slot
-from loom_ray.core.judging.differences import joined_values, opposites
-from loom_ray.core.judging.order import roles_are_swapped
-from loom_ray.core.judging.shape import has_value, is_action, is_in_subject, speaks_of_another
+from loom_ray.core.judging.differences import joined_values, opposites, value_class
+from loom_ray.core.judging.order import Order, compare_order
+from loom_ray.core.judging.shape import has_value, is_action, is_in_subject
 from loom_ray.core.text.statement import Statement
 from loom_ray.core.text.words import VALUE_KINDS, Kind
 
 _NEGATION_COVER_MIN = 0.6
 _DENIAL_COVER_MIN = 0.34
-_DENIAL_SHARED_MIN = 1
+_DENIAL_SHARED_MIN = 2  # with the action among them; one more without
 _VALUE_COVER_MIN = 0.5
 _CHANGE_COVER_MIN = 0.34
 _TEMPLATE_SHARED_MIN = 2
@@ -54,6 +54,8 @@ def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
     if not alignment.slots and not alignment.refined:
         return _same_words(ours, theirs, alignment)
     slots = joined_values(alignment.slots)
+    if _adds_new_value(ours, theirs, alignment, slots):
+        return Finding(Relation.DIFFERENT, "value_changed", Certainty.CHANGE)
     if not any(slot.is_replaced for slot in slots):
         return _one_sided(slots)
     return _replaced(ours, theirs, alignment, slots)
@@ -66,14 +68,27 @@ def _same_words(ours: Statement, theirs: Statement, alignment: Alignment) -> Fin
         return Finding(Relation.REWORDED, "long_text")
     if len(ours.negations) != len(theirs.negations):
         return Finding(Relation.REWORDED, "negation")
-    if alignment.moved and roles_are_swapped(ours, theirs):
-        return Finding(Relation.DIFFERENT, "roles_swapped", Certainty.WORDS)
+    if alignment.moved:
+        order = compare_order(ours, theirs)
+        if order is Order.SWAPPED:
+            return Finding(Relation.DIFFERENT, "roles_swapped", Certainty.WORDS)
+        if order is Order.UNCLEAR:
+            return Finding(Relation.REWORDED, "reordered")
     return Finding(Relation.SAME, "same_meaning" if alignment.synonyms else "same_words", Certainty.WORDS)
 
 
 def _one_sided(slots: list[Slot]) -> Finding:
     both = any(slot.ours for slot in slots) and any(slot.theirs for slot in slots)
     return Finding(Relation.REWORDED, "reworded") if both else Finding(Relation.MORE, "elaboration")
+
+
+def _adds_new_value(ours: Statement, theirs: Statement, alignment: Alignment, slots: list[Slot]) -> bool:
+    """Whether the new statement tells of a change and gives a second value beside one of the same kind that both hold:
+    `the class on 28 March was moved to 4 April`."""
+    common = {word.kind for word, _ in alignment.pairs if word.kind in VALUE_KINDS}
+    if not common or not ours.tells_change or _cover(ours, theirs, alignment) < _CHANGE_COVER_MIN:
+        return False
+    return any(word.kind in common for slot in slots for word in slot.ours)
 
 
 def _cover(ours: Statement, theirs: Statement, alignment: Alignment) -> float:
@@ -85,17 +100,29 @@ def _polar(ours: Statement, theirs: Statement, alignment: Alignment, negated: bo
     if negated and opposed:
         return Finding(Relation.REWORDED, "double_negation")
     rule = "negation" if negated else "opposite"
-    if speaks_of_another(ours, theirs, alignment):
-        return Finding(Relation.OTHER, "other_subject")
     denied = ours if ours.negations else theirs
+    subjects = [slot for slot in alignment.replaced if is_in_subject(slot, ours, theirs, alignment)]
+    if any(has_value(slot) or not denied.denies_all for slot in subjects):
+        return Finding(Relation.OTHER, "other_subject")
     shared = len(alignment.pairs)
-    if negated and denied.denies_all and shared >= _DENIAL_SHARED_MIN and shared / len(denied.content) >= _DENIAL_COVER_MIN:
+    if negated and denied.denies_all and _denies_event(denied, alignment):
         return Finding(Relation.DIFFERENT, "denial", Certainty.DENIED)
     cover = shared / len(denied.content) if negated else _cover(ours, theirs, alignment)
     left_over = sum(len(slot.ours) for slot in alignment.replaced)
     if cover < _NEGATION_COVER_MIN:
         return Finding(Relation.REWORDED if shared else Relation.OTHER, "reworded")
     return Finding(Relation.DIFFERENT, rule, Certainty.LIKELY if left_over > 1 else Certainty.WORDS)
+
+
+def _denies_event(denied: Statement, alignment: Alignment) -> bool:
+    """Whether the other statement tells of an event that this one says never was: the action and some of what goes
+    with it, or much of what goes with it."""
+    shared = {id(word) for pair in alignment.pairs for word in pair}
+    if len(alignment.pairs) / len(denied.content) < _DENIAL_COVER_MIN:
+        return False
+    action = next((word for word in denied.content if word.start > denied.negations[0].start), None)
+    enough = _DENIAL_SHARED_MIN if action is not None and id(action) in shared else _DENIAL_SHARED_MIN + 1
+    return len(alignment.pairs) >= enough
 
 
 def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: list[Slot]) -> Finding:
@@ -109,11 +136,21 @@ def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: l
     if len(replaced) == 1:
         return _one_slot(ours, theirs, alignment, replaced[0], len(slots) == 1)
     cover = _cover(ours, theirs, alignment)
-    valued = [slot for slot in replaced if _against(slot)]
+    one_subject = _have_one_subject(ours, theirs, alignment)
+    valued = [slot for slot in replaced if _against(slot) or (one_subject and has_value(slot))]
     changing = ours.tells_change or theirs.tells_change
     if valued and cover >= (_CHANGE_COVER_MIN if changing else _VALUE_COVER_MIN):
         return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else Certainty.LIKELY)
     return Finding(Relation.REWORDED, "reworded")
+
+
+def _have_one_subject(ours: Statement, theirs: Statement, alignment: Alignment) -> bool:
+    """Whether both predicates are known and every word before them is common to the two."""
+    if not ours.subject_end or not theirs.subject_end:
+        return False
+    outside = [word for slot in alignment.slots for word in slot.ours if word.start < ours.subject_end]
+    outside += [word for slot in alignment.slots for word in slot.theirs if word.start < theirs.subject_end]
+    return not outside
 
 
 def _is_about_another(ours: Statement, theirs: Statement, alignment: Alignment, replaced: list[Slot]) -> bool:
@@ -139,6 +176,6 @@ def _one_slot(ours: Statement, theirs: Statement, alignment: Alignment, slot: Sl
 
 def _against(slot: Slot) -> bool:
     """Whether the slot sets a value against another of its kind."""
-    left = {word.kind for word in slot.ours if word.kind in VALUE_KINDS}
-    right = {word.kind for word in slot.theirs if word.kind in VALUE_KINDS}
-    return bool(left & right) or bool(left and right and {Kind.NUMBER, Kind.QUANTITY, Kind.DATE} & (left | right))
+    left = {value_class(word) for word in slot.ours if word.kind in VALUE_KINDS}
+    right = {value_class(word) for word in slot.theirs if word.kind in VALUE_KINDS}
+    return bool(left & right) or (Kind.NUMBER in left and bool(right)) or (Kind.NUMBER in right and bool(left))

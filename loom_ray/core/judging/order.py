@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from enum import Enum, auto
 from typing import NamedTuple
 
-from loom_ray.core.text.lexicon.function_words import COORDINATORS
+from loom_ray.core.text.lexicon.function_words import COORDINATORS, PREPOSITIONS
 from loom_ray.core.text.statement import Statement
-from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
+from loom_ray.core.text.words import CONTENT_KINDS, Word
 
-_ARTICLES = frozenset(
-    "a an the der die das den dem des ein eine einen einem einer le la les l un une il lo gli i el los las uno una o os as um uma de het een".split()
-)
 _PASSIVE = re.compile(
     r"\b(?:by|von|durch|par|por|dal?|dalla|pelo|pela|door|przez)\b|被|によって|에 의해|から", re.IGNORECASE
 )
 
 
-def roles_are_swapped(ours: Statement, theirs: Statement) -> bool:
-    """Whether statements of the same content words give them other parts: who does what, from where, to where.
+class Order(Enum):
+    """What another order of the same words makes of them."""
 
-    A moved phrase (on Sundays …), another order of a list, and the passive voice change no part.
-    """
+    SAME = auto()  # a moved phrase, another order of a list, the passive voice
+    SWAPPED = auto()  # other parts: who does what, from where, to where
+    UNCLEAR = auto()  # the words are tied together otherwise
+
+
+def compare_order(ours: Statement, theirs: Statement) -> Order:
+    """Compare two statements of the same content words whose order differs."""
     if bool(_PASSIVE.search(ours.text)) != bool(_PASSIVE.search(theirs.text)):
-        return False
+        return Order.SAME
     left, right = _marked(ours), _marked(theirs)
+    if _is_list(ours) or _is_list(theirs):
+        return Order.SAME if _places(left) == _places(right) else Order.UNCLEAR
     if _places(left) == _places(right):
-        return _exchanged(left, right) and not _is_list(ours)
-    if Counter(_governors(left)) != Counter(_governors(right)):
-        return False  # said with other words of structure: no mere exchange
-    return not _is_list(ours) and all(word.folded in {other.folded for other in right} for word in left)
+        return _order_of_bare(left, right)
+    return Order.SWAPPED if _exchange_governors(left, right) else Order.UNCLEAR
+
+
+def _exchange_governors(left: list[_Marked], right: list[_Marked]) -> bool:
+    """Whether two words exchanged what governs them (from Lisbon to Porto, from Porto to Lisbon), and nothing else."""
+    only_left = list((_places(left) - _places(right)).elements())
+    only_right = list((_places(right) - _places(left)).elements())
+    if len(only_left) != 2 or len(only_right) != 2 or not all(governor for governor, _ in only_left):
+        return False
+    (first, one), (second, other) = only_left
+    return {(first, other), (second, one)} == set(only_right)
 
 
 class _Marked(NamedTuple):
@@ -46,36 +59,48 @@ def _marked(statement: Statement) -> list[_Marked]:
     governor = ""
     for word in statement.words:
         if word.kind in CONTENT_KINDS:
-            marked.append(_Marked(governor, word.key, word.folded))
+            _append(marked, _Marked(governor, word.key, word.folded))
             governor = ""
-        elif word.kind == Kind.FUNCTION and word.folded not in _ARTICLES:
-            governor = "" if word.folded in COORDINATORS else word.folded
+        elif word.folded in PREPOSITIONS:
+            governor = word.folded
+        elif word.folded in COORDINATORS:
+            governor = ""
     return marked
+
+
+def _append(marked: list[_Marked], word: _Marked) -> None:
+    """A genitive is read as the compound that it may be worded as: a mixture of meat, a meat mixture."""
+    if word.governor == "of" and marked:
+        owner = marked.pop()
+        marked.append(word._replace(governor=owner.governor))
+        word = owner._replace(governor="")
+    marked.append(word)
 
 
 def _places(marked: list[_Marked]) -> Counter[tuple[str, str]]:
     return Counter((word.governor, word.key) for word in marked)
 
 
-def _governors(marked: list[_Marked]) -> list[str]:
-    return [word.governor for word in marked]
+def _order_of_bare(left: list[_Marked], right: list[_Marked]) -> Order:
+    """The words that nothing governs, without what they share at both ends.
 
-
-def _exchanged(left: list[_Marked], right: list[_Marked]) -> bool:
-    """Whether two words that nothing governs changed places around others that stay (A calls B, B calls A).
-
-    Both must keep their form: where case tells the parts (Russian, Polish), the order does not.
+    Two that changed places around others that stay are swapped (A calls B, B calls A), in the same form at least:
+    where case tells the parts (Russian, Polish), the order does not. A single word that moved, and a block that went
+    from one end to the other, say the same.
     """
     one = [word for word in left if not word.governor]
     other = [word for word in right if not word.governor]
     start, end = 0, len(one)
-    if len(one) != len(other):
-        return False
     while start < end and one[start].key == other[start].key:
         start += 1
     while end > start and one[end - 1].key == other[end - 1].key:
         end -= 1
-    return end - start >= 3 and _is_mirrored(one[start:end], other[start:end])
+    one, other = one[start:end], other[start:end]
+    if _is_mirrored(one, other):
+        return Order.SWAPPED
+    if any(one[at:] + one[:at] == other for at in range(len(one) + 1)):
+        return Order.SAME
+    return Order.UNCLEAR
 
 
 def _is_mirrored(one: list[_Marked], other: list[_Marked]) -> bool:

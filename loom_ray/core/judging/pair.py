@@ -11,7 +11,7 @@ from loom_ray.core.judging.differences import Difference, differences_of
 from loom_ray.core.judging.findings import Certainty, Finding, Relation, find
 from loom_ray.core.judging.thresholds import Threshold, Thresholds
 from loom_ray.core.text.canonical import canonical_text
-from loom_ray.core.text.statement import Statement, analyse_pair
+from loom_ray.core.text.statement import Statement, analyse, in_one_language
 
 _SLACK = {Certainty.LIKELY: 0.0, Certainty.WORDS: 0.12, Certainty.CHANGE: 0.18, Certainty.DENIED: 0.35}
 """How far below a derived threshold the words alone may decide; never below one that an owner set."""
@@ -20,6 +20,7 @@ JUDGED_BELOW_THRESHOLD = max(_SLACK.values())
 """A peer this far below the conflict threshold may still be judged a conflict; farther ones never are."""
 
 _DISABLED = 1.0
+_FILLED_OTHERWISE = frozenset({"value_differs", "one_slot_differs"})
 
 
 class PairKind(StrEnum):
@@ -54,13 +55,14 @@ def judge_pair(
     """
     if canonical_text(ours) == canonical_text(theirs):
         return PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
-    return judge_statements(*analyse_pair(ours, theirs), similarity, thresholds, same_key=same_key)
+    return judge_statements(analyse(ours), analyse(theirs), similarity, thresholds, same_key=same_key)
 
 
 def judge_statements(
     ours: Statement, theirs: Statement, similarity: float | None, thresholds: Thresholds, *, same_key: bool
 ) -> PairVerdict:
     """As `judge_pair`, of analysed statements that are not canonically equal."""
+    ours, theirs = in_one_language(ours, theirs)
     alignment = align(ours, theirs)
     finding = find(ours, theirs, alignment)
     kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
@@ -134,4 +136,4 @@ def _reaches(similarity: float | None, required: float) -> bool:
 
 def _is_templated(finding: Finding, alignment: Alignment) -> bool:
     one_slot = len(alignment.replaced) == 1 and not alignment.added and not alignment.moved
-    return finding.relation is Relation.DIFFERENT and one_slot
+    return finding.rule in _FILLED_OTHERWISE and one_slot

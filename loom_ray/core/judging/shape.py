@@ -9,11 +9,6 @@ from loom_ray.core.text.words import VALUE_KINDS, Kind, Word
 _SHARED_BEHIND_MIN = 2  # common words behind a slot at the very start, where no predicate was found
 
 
-def speaks_of_another(ours: Statement, theirs: Statement, alignment: Alignment) -> bool:
-    """Whether the subjects differ: `Printer p1 is leased from N` / `Printer p2 is leased from N`."""
-    return any(is_in_subject(slot, ours, theirs, alignment) for slot in alignment.replaced)
-
-
 def is_in_subject(slot: Slot, ours: Statement, theirs: Statement, alignment: Alignment) -> bool:
     """Whether a replaced slot names the subject. A count (`14 copies are kept`) is said of it, and so is the holder of
     a role that has one (`Ingrid is the contact`)."""
@@ -21,7 +16,7 @@ def is_in_subject(slot: Slot, ours: Statement, theirs: Statement, alignment: Ali
         inside = slot.ours[-1].end <= ours.subject_end and slot.theirs[-1].end <= theirs.subject_end
     else:
         inside = _leads(slot, alignment)
-    if not inside or _is_count(slot.ours, ours) and _is_count(slot.theirs, theirs):
+    if not inside or (_is_count(slot.ours, ours) and _is_count(slot.theirs, theirs)):
         return False
     return not _is_holder(ours, theirs, alignment)
 

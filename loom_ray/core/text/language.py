@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from loom_ray.core.text.lexicon.calendar import MONTHS, WEEKDAYS
 from loom_ray.core.text.lexicon.function_words import FUNCTION_WORDS
 from loom_ray.core.text.lexicon.negators import NEGATORS
 from loom_ray.core.text.lexicon.verbs import COPULAS, VERBS
@@ -27,14 +28,14 @@ _LETTERS = (
     ("de", "ßäöü"), ("pl", "ąęłśżźćń"), ("es", "ñ¿¡"), ("pt", "ãõ"), ("fr", "çœêèùûôî"), ("sv", "åäö"), ("da", "åøæ"),
     ("cs", "ěřůčšž"), ("tr", "ığş"), ("it", "ìò"), ("vi", "đơưạ"),
 )  # fmt: skip
-_MORE_ENGLISH = frozenset("was were will would can could must may should i he she they we you not".split())
+_MORE_ENGLISH = frozenset(["was", "were", "will", "would", "can", "could", "must", "may", "should", "i", "he", "she", "they", "we", "you", "not"])
 
 
 def _votes() -> dict[str, tuple[str, ...]]:
     """Word → the Latin-script languages that use it to hold sentences together."""
     votes: dict[str, list[str]] = {}
     for language in _LATIN:
-        told_by = (FUNCTION_WORDS, NEGATORS, COPULAS, VERBS, {"en": _MORE_ENGLISH})
+        told_by = (FUNCTION_WORDS, NEGATORS, COPULAS, VERBS, WEEKDAYS, MONTHS, {"en": _MORE_ENGLISH})
         for word in frozenset[str]().union(*(table.get(language, ()) for table in told_by)):
             votes.setdefault(word, []).append(language)
     return {word: tuple(languages) for word, languages in votes.items()}

@@ -13,7 +13,7 @@ _RELATIVE = frozenset(["who", "which", "that", "whom", "qui", "que", "che", "die
 _AMBIGUOUS_ENGLISH = frozenset(
     ["run", "stop", "park", "use", "play", "work", "cost", "start", "end", "open", "close", "call", "need", "want", "like", "love", "hate", "charge", "ship", "host", "report", "name", "rank", "support", "return", "lease", "book", "cover", "store", "back", "head", "lead", "count", "cap", "live", "own", "prefer", "eat", "drink", "drive", "study", "enjoy", "trust", "visit", "date", "hold", "sit", "stand", "share", "rent", "hope", "plan", "name", "order", "place"]
 )
-_OWNERS = frozenset("my our your his her their mein unser mon ma notre mi nuestro mio mia meu minha mijn onze mój moja мой моя наш".split())
+_OWNERS = frozenset(["my", "our", "your", "his", "her", "their", "mein", "unser", "mon", "ma", "notre", "mi", "nuestro", "mio", "mia", "meu", "minha", "mijn", "onze", "mój", "moja", "мой", "моя", "наш"])
 _OPENING_WORDS = 5
 _OPENING_CHARACTERS = 14
 _TOPIC_PARTICLES = ("은", "는", "이", "가")
@@ -66,8 +66,8 @@ def _is_english_verb(words: Sequence[Word], at: int) -> bool:
 
 
 def _is_finite_form(folded: str, before: Word) -> bool:
-    if folded in english.IRREGULAR:
-        return _is_verb(english.IRREGULAR[folded]) and not folded.endswith(("ing", "s"))
+    if _is_verb(english.IRREGULAR.get(folded, "")):
+        return not folded.endswith(("ing", "s"))
     if folded.endswith("ed") and len(folded) > 4:
         return any(_is_verb(lemma) for lemma in (folded[:-2], folded[:-1], folded[:-3]))
     if folded.endswith("s") and not folded.endswith("ss"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from loom_ray.core.text import predicate
 from loom_ray.core.text.language import detect_language
 from loom_ray.core.text.lexicon.changes import CHANGES, UNSPACED_CHANGES
-from loom_ray.core.text.lexicon.negators import DENIALS
+from loom_ray.core.text.lexicon.negators import NEVER
 from loom_ray.core.text.roles import WordReader
 from loom_ray.core.text.tokens import Token, normalise, tokenise
 from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
@@ -36,7 +36,7 @@ class Statement:
     subject_end: int  # offset where the predicate begins; 0 if unknown
     is_indefinite: bool  # a dog, two men, there is …
     names_one_holder: bool  # … is the …
-    denies_all: bool  # never, nobody, nothing
+    denies_all: bool  # never: no event of the kind
     tells_change: bool  # now, moved to, increased …
     is_question: bool
     is_truncated: bool
@@ -47,20 +47,22 @@ def analyse(text: str) -> Statement:
     return _remembered(text) if len(text) <= _REMEMBERED_CHARS_MAX else _analysed(text)
 
 
-def analyse_pair(ours: str, theirs: str) -> tuple[Statement, Statement]:
-    """Both analysed in one language: a short text alone may be taken for a neighbouring one."""
-    left, right = analyse(ours), analyse(theirs)
-    if left.language == right.language:
-        return left, right
-    language = _language_of(left.text + "\n" + right.text)
-    return (
-        left if left.language == language else _remembered(ours, language),
-        right if right.language == language else _remembered(theirs, language),
-    )
+def in_one_language(ours: Statement, theirs: Statement) -> tuple[Statement, Statement]:
+    """Both analysed in the language of the two together: a short text alone may be taken for a neighbouring one."""
+    if ours.language == theirs.language:
+        return ours, theirs
+    language = _language_of(ours.text[:_LANGUAGE_CHARS] + "\n" + theirs.text[:_LANGUAGE_CHARS])
+    return _in_language(ours, language), _in_language(theirs, language)
+
+
+def _in_language(statement: Statement, language: str) -> Statement:
+    if statement.language == language:
+        return statement
+    return replace(_remembered(statement.text, language), is_truncated=statement.is_truncated)
 
 
 def _language_of(normal: str) -> str:
-    return detect_language(normal, _spaced_words(tokenise(normal[: 2 * _LANGUAGE_CHARS])))
+    return detect_language(normal, _spaced_words(tokenise(normal)))
 
 
 def _spaced_words(tokens: list[Token]) -> list[str]:
@@ -81,7 +83,7 @@ def _analysed(text: str, language: str = "") -> Statement:
         subject_end=predicate.subject_end(words, language),
         is_indefinite=predicate.is_indefinite(words, language),
         names_one_holder=predicate.names_one_holder(words, language),
-        denies_all=any(word.folded in DENIALS.get(language, ()) for word in words),
+        denies_all=any(word.kind == Kind.NEGATION and word.folded in NEVER for word in words),
         tells_change=_tells_change(normal, words, language),
         is_question=normal.rstrip().endswith(("?", "？", "؟")),
         is_truncated=len(text) > ANALYSED_CHARS_MAX,

@@ -9,7 +9,7 @@ from __future__ import annotations
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
     for language, words in {
-        "en": """a an the this that these those of in on at to for from by with as into onto upon about and or but so
+        "en": """a an the this that these those of in on at to for from by with as into onto upon about through along across within during and or but so
             is are am be been being has have had having do does did it its itself there here who which whose whom
             what how when where while than then too also just very really quite rather some any such own s t d ll m
             re ve my your our their his her him them me us if because since though although however already yet still
@@ -99,14 +99,7 @@ DEFINITE: dict[str, frozenset[str]] = {
 """Articles and possessives that point at one thing known: `X is the head of sales` names one holder."""
 
 BEINGS = frozenset(
-    """man men woman women person people boy boys girl girls child children kid kids lady ladies guy guys baby dog dogs cat cats
-    animal animals band player group crowd couple adult adults
-    mann männer frau frauen person junge mädchen kind kinder hund katze homme hommes femme femmes personne garçon fille
-    enfant chien chat hombre hombres mujer mujeres persona niño niña perro gato uomo uomini donna donne ragazzo ragazza
-    bambino bambina cane gatto homem homens mulher mulheres pessoa menino menina criança cão cachorro gato
-    man vrouw vrouwen persoon jongen meisje kind hond kat człowiek ludzie mężczyzna kobieta osoba chłopiec dziewczyna
-    dziewczynka dziecko pies kot человек люди мужчина женщина мальчик девочка девушка ребёнок ребенок собака собачка
-    кошка кот блондинка""".split()
+    ["man", "men", "woman", "women", "person", "people", "boy", "boys", "girl", "girls", "child", "children", "kid", "kids", "lady", "ladies", "guy", "guys", "baby", "dog", "dogs", "cat", "cats", "animal", "animals", "band", "player", "group", "crowd", "couple", "adult", "adults", "mann", "männer", "frau", "frauen", "person", "junge", "mädchen", "kind", "kinder", "hund", "katze", "homme", "hommes", "femme", "femmes", "personne", "garçon", "fille", "enfant", "chien", "chat", "hombre", "hombres", "mujer", "mujeres", "persona", "niño", "niña", "perro", "gato", "uomo", "uomini", "donna", "donne", "ragazzo", "ragazza", "bambino", "bambina", "cane", "gatto", "homem", "homens", "mulher", "mulheres", "pessoa", "menino", "menina", "criança", "cão", "cachorro", "gato", "man", "vrouw", "vrouwen", "persoon", "jongen", "meisje", "kind", "hond", "kat", "człowiek", "ludzie", "mężczyzna", "kobieta", "osoba", "chłopiec", "dziewczyna", "dziewczynka", "dziecko", "pies", "kot", "человек", "люди", "мужчина", "женщина", "мальчик", "девочка", "девушка", "ребёнок", "ребенок", "собака", "собачка", "кошка", "кот", "блондинка"]
 )
 """A being that nothing names: `the man` of one statement is hardly the man of another."""
 
@@ -114,3 +107,8 @@ UNSPACED_BEINGS = ("男人", "女人", "男子", "女子", "男孩", "女孩", "
     "女が", "女は", "の人", "人が", "人は", "犬", "子供", "男の子", "女の子", "남자", "여자", "사람", "아이", "소년", "소녀", "개가", "ผู้ชาย", "ผู้หญิง", "เด็ก")  # fmt: skip
 
 COORDINATORS = frozenset(["and", "or", "&", "und", "oder", "et", "ou", "y", "e", "o", "u", "ed", "en", "of", "i", "oraz", "lub", "и", "или", "и", "و", "和", "と", "や", "및", "och", "eller", "og", "eller"])
+
+PREPOSITIONS = frozenset(
+    ["of", "in", "on", "at", "to", "for", "from", "by", "with", "into", "onto", "upon", "about", "through", "along", "across", "within", "during", "as", "via", "after", "before", "under", "over", "between", "against", "towards", "toward", "aus", "bei", "mit", "nach", "von", "vom", "zu", "zum", "zur", "für", "um", "durch", "gegen", "auf", "an", "am", "im", "zwischen", "à", "de", "du", "des", "dans", "sur", "sous", "par", "pour", "avec", "chez", "vers", "entre", "en", "con", "por", "para", "hacia", "desde", "hasta", "da", "dal", "dalla", "di", "del", "della", "nel", "nella", "su", "sul", "sulla", "per", "tra", "fra", "em", "no", "na", "nos", "nas", "pelo", "pela", "ao", "do", "dos", "das", "met", "voor", "uit", "naar", "om", "door", "op", "aan", "van", "tot", "w", "we", "z", "ze", "do", "od", "po", "przy", "przez", "dla", "za", "na", "в", "во", "на", "с", "со", "к", "ко", "от", "до", "из", "у", "по", "для", "за", "は", "が", "を", "に", "で", "と", "から", "まで", "へ", "の"]
+)
+"""Words that govern the word behind them (Japanese: before them)."""

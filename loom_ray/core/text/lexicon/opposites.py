@@ -24,7 +24,7 @@ _TABLE: dict[str, str] = {
         with/without vegetarian/carnivore indoor/outdoor indoors/outdoors day/night morning/evening
         buy/sell bought/sold lend/borrow arrive/depart arrives/departs arrival/departure push/pull ascend/descend
         climb/descend standing/sitting asleep/awake happy/sad healthy/sick gain/lose gained/lost add/remove
-        added/removed hire/fire hired/fired join/leave joined/left keep/drop kept/dropped into/out""",
+        added/removed hire/fire hired/fired join/leave joined/left keep/drop kept/dropped into/out towards/away toward/away""",
     "de": """an/aus ein/aus eingeschaltet/ausgeschaltet aktiviert/deaktiviert erlaubt/verboten offen/geschlossen
         geöffnet/geschlossen öffnet/schließt immer/nie vor/nach über/unter mehr/weniger höher/niedriger links/rechts
         oben/unten mit/ohne wahr/falsch heiß/kalt warm/kalt voll/leer neu/alt groß/klein lang/kurz schnell/langsam
