@@ -45,16 +45,21 @@ class Coalescer(Generic[Item, Result]):
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if len(self._trips) < self._lanes:
-            trip = asyncio.create_task(self._travel())
-            self._trips.add(trip)
-            trip.add_done_callback(self._trips.discard)
+            self._trips.add(asyncio.create_task(self._travel()))
         return await future
 
     async def _travel(self) -> None:
-        while self._waiting:
-            count = min(len(self._waiting), self._batch_max)
-            batch = [self._waiting.popleft() for _ in range(count)]
-            await self._trip([(item, future) for item, future in batch if not future.done()])
+        """One lane. It is given up in the same turn in which nobody is left waiting: a turn later somebody may be, who
+        would find the lane taken and wait for ever."""
+        try:
+            while self._waiting:
+                count = min(len(self._waiting), self._batch_max)
+                batch = [self._waiting.popleft() for _ in range(count)]
+                await self._trip([(item, future) for item, future in batch if not future.done()])
+        finally:
+            lane = asyncio.current_task()
+            assert lane is not None
+            self._trips.remove(lane)
 
     async def _trip(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         if not batch:
