@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 from loom_ray.contract.errors import BackendUnavailable, LoomError
 
@@ -51,7 +52,7 @@ class Directory:
         self._idle_s = idle_s
         self._clock = clock
         self._used: OrderedDict[Place, float] = OrderedDict()  # least recently used first
-        self._changing: dict[Place, asyncio.Lock] = {}
+        self._changing: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()  # gone with its last holder
         self._room = asyncio.Lock()
         self._left: OrderedDict[str, None] = OrderedDict()  # incarnations that answered every call before they went
 
@@ -62,24 +63,15 @@ class Directory:
 
     async def wake(self, place: Place) -> None:
         """Returns when the namespace is awake. Raises BackendUnavailable when it cannot be started."""
-        async with self._lock(place):
-            if place not in self._used:
-                await self._make_room()
-            self.touch([place])
-            try:
-                await self._homes.start(place)
-            except Exception as failure:
-                self._used.pop(place, None)
-                _log.warning("namespace %s/%s did not start: %s", *place, failure)
-                if isinstance(failure, LoomError):
-                    raise
-                raise BackendUnavailable("the namespace did not start", retry_after_s=1.0) from failure
+        while not await self._started(place):
+            await self._take_room(place)
 
     def touch(self, places: Iterable[Place]) -> None:
-        """These were used just now."""
+        """These were used just now. One that has left meanwhile takes no room again by being named here."""
         for place in places:
-            self._used[place] = self._clock()
-            self._used.move_to_end(place)
+            if place in self._used:
+                self._used[place] = self._clock()
+                self._used.move_to_end(place)
 
     def left_cleanly(self, incarnation: str) -> bool:
         """Whether no call was cut short when this incarnation went: what it did not answer, it never began."""
@@ -96,10 +88,32 @@ class Directory:
         """The server stops: every state is put where the next one finds it, without a log to replay."""
         await asyncio.gather(*(self._send_home(place) for place in list(self._used)))
 
-    async def _make_room(self) -> None:
+    async def _started(self, place: Place) -> bool:
+        """False for a namespace without room. Who holds a place's lock waits for that place's process and for nothing
+        else, above all not for room: that is made by locking other places."""
+        async with self._lock(place):
+            if place not in self._used:
+                return False
+            self.touch([place])
+            await self._start(place)
+            return True
+
+    async def _start(self, place: Place) -> None:
+        """One that does not start keeps its room: its process may be there all the same."""
+        try:
+            await self._homes.start(place)
+        except Exception as failure:
+            _log.warning("namespace %s/%s did not start: %s", *place, failure)
+            if isinstance(failure, LoomError):
+                raise
+            raise BackendUnavailable("the namespace did not start", retry_after_s=1.0) from failure
+
+    async def _take_room(self, place: Place) -> None:
         async with self._room:
-            while len(self._used) >= self._live_max:
-                await self._send_home(next(iter(self._used)))
+            if place not in self._used:
+                while len(self._used) >= self._live_max:
+                    await self._send_home(next(iter(self._used)))
+                self._used[place] = self._clock()
 
     async def _send_home(self, place: Place) -> None:
         """It is off the list first: a call that comes meanwhile waits at its lock and wakes it again."""
@@ -122,4 +136,7 @@ class Directory:
                 self._left.popitem(last=False)
 
     def _lock(self, place: Place) -> asyncio.Lock:
-        return self._changing.setdefault(place, asyncio.Lock())
+        lock = self._changing.get(place)
+        if lock is None:
+            lock = self._changing[place] = asyncio.Lock()
+        return lock
