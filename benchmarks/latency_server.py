@@ -1,0 +1,142 @@
+"""Where does the benchmark's server come from? Namespaces filled beforehand, then `loom-ray up` on a free port."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from latency_facts import fact
+
+from loom_ray.actors.embedding.actor import EmbedderService
+from loom_ray.actors.embedding.local import LocalEmbedder
+from loom_ray.contract.settings import Settings
+from loom_ray.contract.writing import SetRequest
+from loom_ray.core.decide.claim import settle
+from loom_ray.core.decide.outcome import Outcome
+from loom_ray.core.decide.rules import Rules
+from loom_ray.core.decide.store import store
+from loom_ray.core.draft import Draft
+from loom_ray.core.records import RowWritten, Vectors
+from loom_ray.core.state import State
+from loom_ray.serve.processes import free_ports
+from loom_ray.serve.supervisor import get
+from loom_ray.storage.file_blobs import FileBlobs
+from loom_ray.storage.paths import namespace_prefix
+from loom_ray.storage.snapshot import StateImage
+from loom_ray.storage.store import NamespaceStore
+
+ORG = "bench"
+START_S_MAX = 180.0
+FILL_S_MAX = 3600.0
+
+
+def namespace_of(rows: int) -> str:
+    return f"rows-{rows}"
+
+
+# ---- filling ----------------------------------------------------------------------------------------------------
+async def embedded(count: int) -> Vectors:
+    """The vectors of the first `count` facts: (count, dimensions)."""
+    service = EmbedderService(Settings())
+    try:
+        return await service.embed([fact(number).value for number in range(count)], FILL_S_MAX)
+    finally:
+        await service.close()
+
+
+async def fill(folder: Path, rows: int, vectors: Vectors) -> None:
+    """Writes the first `rows` facts as a namespace's snapshot, as if each had been judged clear."""
+    settings = Settings()
+    draft = Draft(State(), time.time_ns())
+    clear = Outcome("clear", "nothing_close")
+    for number in range(rows):
+        request = SetRequest.model_validate(asdict(fact(number)), context={"settings": settings})
+        settled = settle(request, request, None, Rules(settings))
+        store(draft, settled, clear, vectors[number : number + 1], str(uuid.uuid4()))
+    written = [record for record in draft.records if isinstance(record, RowWritten)]
+    image = StateImage(
+        rows=[record.row for record in written],
+        vectors=[record.vectors for record in written],
+        embedder=LocalEmbedder.stamp,
+        last_version=written[-1].row.version,
+    )
+    prefix, incarnation = namespace_prefix(ORG, namespace_of(rows)), uuid.uuid4().hex
+    held, _ = await NamespaceStore.open(FileBlobs(folder), prefix, incarnation, LocalEmbedder.stamp)
+    await held.snapshot(image)
+    await held.close()
+
+
+async def fill_all(folder: Path, sizes: list[int]) -> None:
+    """Namespaces of these sizes, written as snapshots: judging 100,000 rows one by one would take minutes."""
+    vectors = await embedded(max(sizes))
+    for rows in sizes:
+        await fill(folder, rows, vectors)
+
+
+# ---- running ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Server:
+    base_url: str
+    pid: int  # of `loom-ray up`
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Server]:
+    """A server over that folder; stopped in good order at the end."""
+    port = free_ports(1)[0]
+    environment = os.environ | {"LOOM_STORAGE_URL": f"file://{folder}", "LOOM_PORT": str(port)}
+    command = [sys.executable, "-m", "loom_ray.cli", "up"]
+    with (folder.parent / "server.txt").open("wb") as said:
+        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+        try:
+            _wait_until_ready(port, process)
+            yield Server(f"http://127.0.0.1:{port}", process.pid)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
+def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S_MAX
+    while not (get("127.0.0.1", port, "/v1/ready") or {}).get("ready"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise SystemExit("the server did not start: see `loom-ray up`")
+        time.sleep(0.2)
+
+
+def namespace_actors(server: Server) -> dict[int, int]:
+    """The processes of its awake namespaces: resident bytes by pid."""
+    parents = dict(_processes())
+    found: dict[int, int] = {}
+    for pid in parents:
+        try:
+            title = Path(f"/proc/{pid}/cmdline").read_bytes()
+            resident_pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        except OSError:
+            continue
+        if title.startswith(b"ray::NamespaceActor") and server.pid in _ancestors(pid, parents):
+            found[pid] = resident_pages * os.sysconf("SC_PAGE_SIZE")
+    return found
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    """Each process and its parent."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            yield int(folder.name), int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+
+
+def _ancestors(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
