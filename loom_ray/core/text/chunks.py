@@ -19,7 +19,9 @@ _QUOTES = 2
 _NO_SUFFIX = re.compile(r"import:[0-9a-f]{24}")
 _SENTENCE_END = re.compile(r"""[.!?…؟۔।]["'”’)\]]*\s+|[。！？]["”’」』）]*\s*""")
 _SKIN_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
-_CONJOINING = re.compile("[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")  # Hangul letters that build one syllable
+_HANGUL_LEAD = re.compile("[\u1100-\u115f\ua960-\ua97f]")  # letters that build one syllable with those after
+_HANGUL_REST = re.compile("[\u1160-\u11ff\ud7b0-\ud7ff]")
+_SARA_AM = "\u0e33\u0eb3"  # Thai and Lao: no mark by category, yet never first
 _FLAG_LETTER = re.compile("[\U0001f1e6-\U0001f1ff]")  # a flag is two of them
 
 _Costs = npt.NDArray[np.int64]
@@ -101,7 +103,9 @@ def _splits(text: str, start: int, end: int) -> bool:
     before, after = text[end - 1], text[end]
     if unicodedata.category(after).startswith("M") or "\u200d" in (before, after) or before + after == "\r\n":
         return True
-    if _SKIN_TONE.match(after) or (_CONJOINING.match(before) and _CONJOINING.match(after)):
+    if _SKIN_TONE.match(after) or _HANGUL_REST.match(after) or after in _SARA_AM:
+        return True
+    if _HANGUL_LEAD.match(before) and _HANGUL_LEAD.match(after):
         return True
     return _FLAG_LETTER.match(after) is not None and _flag_letters(text, start, end) % 2 == 1
 
