@@ -216,7 +216,10 @@ def understand(prefix: str, base: Base, segments: list[Segment], damaged: dict[i
 
 
 def check_damage(damaged: dict[int, DamagedSegment], skipped: set[int], proven: int) -> tuple[int, ...]:
-    """The torn segments at the end: after `proven`, the highest number known to have been whole. Raises DamagedLog for any damage that no opening skipped and no crash explains."""
+    """The torn segments at the end: after `proven`, the highest number known to have been whole.
+
+    Raises DamagedLog for any damage that no opening skipped and no crash explains.
+    """
     for seq, error in sorted(damaged.items()):
         if seq not in skipped and not (seq > proven and error.torn):
             raise DamagedLog(error.path, f"{error.why}; what it held may have been acknowledged") from error

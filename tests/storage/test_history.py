@@ -7,9 +7,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from faulty import Faults
 from scenes import PREFIX, image, memory, opened, row, written
 
-from loom_ray.core.records import RowWritten
+from loom_ray.core.records import Reinforced, RowWritten
 from loom_ray.storage import history
 from loom_ray.storage.errors import BlobsUnavailable
 from loom_ray.storage.file_blobs import FileBlobs
@@ -87,6 +88,25 @@ async def test_a_crash_in_a_merge_leaves_each_version_once(stop: int) -> None:
     await again.snapshot(image(1))
     assert [found.version for found in await again.history("m1")] == list(range(9, 0, -1))
     assert len([path for path in disk.visible if "/history/" in path]) == 1
+
+
+async def test_a_file_that_is_there_but_perhaps_not_durable_is_put_again() -> None:
+    disk, blobs = memory()
+    store, _ = await opened(blobs, "one")
+    await store.commit.submit([written(1)])
+    task = store.snapshot(image(1))
+    later = store.commit.submit(
+        [Reinforced("m1", 1)]
+    )  # no row: the next fold writes no file that would sync the folder
+    later.add_done_callback(lambda _: setattr(disk, "faults", Faults(sync_fails=1)))
+    with pytest.raises(BlobsUnavailable):
+        await task
+    folded = [path for path in disk.visible if "/history/" in path]
+    assert folded
+    assert not set(folded) & set(disk.durable)
+    disk.faults = Faults()
+    await store.snapshot(image(1))
+    assert set(folded) <= set(disk.durable)
 
 
 async def test_duckdb_reads_a_plain_folder(tmp_path: Path) -> None:
