@@ -40,6 +40,7 @@ class WordIndex:
         words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
         self._stemmer = words.filter(tantivy.Filter.stemmer("english")).build()
         self._index.register_tokenizer(_ANALYZER, self._stemmer)
+        self._index.config_reader("manual")  # the watcher takes tantivy's lock, and who then meets it sleeps 100 ms
         self._numbers: dict[str, int] = {}
         self._known: dict[int, tuple[str, str]] = {}  # number → memory id and key
         self._next = 0
