@@ -18,7 +18,7 @@ def decimal_key(number: Decimal) -> str:
 
 
 def parse_number(text: str, language: str) -> Decimal | None:
-    """The value of a numeral with digits; None where it is too long to be a quantity.
+    """The value of a numeral with digits; None where it is none (1.2,3.4) or too long to be one.
 
     With two kinds of separator the last is the decimal one. A single separator before exactly three digits follows the
     language: 1,500 is one and a half in German, fifteen hundred in English.
@@ -28,7 +28,10 @@ def parse_number(text: str, language: str) -> Decimal | None:
     whole, _, denominator = text.partition("⁄")
     sign = -1 if whole[:1] == "-" else 1
     digits = whole.lstrip("+-").replace(" ", "").replace("'", "")
-    value = Decimal(_with_decimal_point(digits, language) or "0")
+    plain = _with_decimal_point(digits, language)
+    if plain.count(".") > 1 or not plain.replace(".", ""):
+        return None
+    value = Decimal(plain)
     return sign * (value / Decimal(denominator) if denominator.strip("0") else value)
 
 

@@ -45,13 +45,23 @@ class WordReader:
         words: list[Word] = []
         end = 0
         for at, token in enumerate(self._tokens):
+            if token.end <= end:
+                continue
             if token.start < end:
+                words.append(self._remainder(token, end))
+                end = token.end
                 continue
             negated = self._negation_at(token)
             found = [negated] if negated else self._words_of(values, at)
             words += found
             end = max(end, found[-1].end if found else token.end)
         return words
+
+    def _remainder(self, token: Token, start: int) -> Word:
+        """What a value that ends inside a token leaves of it (a Korean particle, say): nothing of a text is lost."""
+        rest = self._text[start : token.end]
+        bare = stem(token.text, "ko") if token.kind == "hangul" else token.text
+        return self._word(Kind.WORD if len(bare) > start - token.start else Kind.FUNCTION, rest, start)
 
     def _spans_of_negation(self) -> dict[int, int]:
         pattern = UNSPACED_NEGATIONS.get(self._language)

@@ -8,17 +8,17 @@ CHANGES: dict[str, frozenset[str]] = {
         "en": """now no-longer instead anymore changed change changes moved move moves switched switch increased increase
             decreased decrease reduced extended extend shortened adjusted updated update revised rescheduled postponed
             replaced raised lowered dropped grew grown rose risen fell climbed improved renamed became becomes relocated
-            migrated upgraded downgraded currently recently new latest expanded boosted cut corrected actually already
-            further another additional delayed advanced canceled cancelled pivoted promoted left quit stopped started""",
+            migrated upgraded downgraded currently recently expanded boosted corrected already further delayed advanced
+            canceled cancelled pivoted promoted""",
         "de": """jetzt nun inzwischen mittlerweile nicht-mehr stattdessen geändert verschoben gewechselt erhöht gesenkt
-            verlängert verkürzt angepasst aktualisiert ersetzt umgezogen neu neue neuer neues seit""",
-        "fr": "maintenant désormais plutôt changé déplacé passé augmenté réduit prolongé reporté remplacé déménagé nouveau nouvelle",
-        "es": "ahora ya cambiado cambió movido aumentó aumentado reducido redujo aplazado reemplazado mudado nuevo nueva actualmente",
-        "it": "ora adesso ormai invece cambiato spostato aumentato ridotto prolungato rinviato sostituito trasferito nuovo nuova",
-        "pt": "agora já mudou mudado aumentou aumentado reduzido adiado substituído novo nova atualmente",
-        "nl": "nu inmiddels voortaan gewijzigd verplaatst verhoogd verlaagd verlengd uitgesteld vervangen verhuisd nieuw nieuwe",
-        "pl": "teraz obecnie zmieniono przeniesiono zwiększono zmniejszono przedłużono przełożono zastąpiono nowy nowa nowe",
-        "ru": "теперь сейчас уже изменён изменено перенесён перенесено увеличено увеличен уменьшено продлено заменён новый новая новое",
+            verlängert verkürzt angepasst aktualisiert ersetzt umgezogen""",
+        "fr": "maintenant désormais plutôt changé déplacé passé augmenté réduit prolongé reporté remplacé déménagé",
+        "es": "ahora ya cambiado cambió movido aumentó aumentado reducido redujo aplazado reemplazado mudado actualmente",
+        "it": "ora adesso ormai invece cambiato spostato aumentato ridotto prolungato rinviato sostituito trasferito",
+        "pt": "agora já mudou mudado aumentou aumentado reduzido adiado substituído atualmente",
+        "nl": "nu inmiddels voortaan gewijzigd verplaatst verhoogd verlaagd verlengd uitgesteld vervangen verhuisd",
+        "pl": "teraz obecnie zmieniono przeniesiono zwiększono zmniejszono przedłużono przełożono zastąpiono",
+        "ru": "теперь сейчас уже изменён изменено перенесён перенесено увеличено увеличен уменьшено продлено заменён",
     }.items()
 }
 
