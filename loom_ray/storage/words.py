@@ -49,7 +49,7 @@ class WordIndex:
         self._commit_lock = threading.Lock()
 
     def put(self, memory_id: str, text: str, memory_key: str, facets: Facets) -> None:
-        """Add a row, or replace all that is held of it: tantivy updates no field alone, so changed facets need the text."""
+        """Add a row, or replace all that is held of it: tantivy updates no field alone, so new facets need the text."""
         with self._pending_lock:
             self._pending[memory_id] = _Entry(text, memory_key, facets)
 
