@@ -19,13 +19,14 @@ from loom_ray.contract.settings import Settings
 from loom_ray.core.decide.claim import SECOND_NS
 from loom_ray.core.decide.rules import DAY_NS, Rules
 from loom_ray.core.draft import Draft
-from loom_ray.core.ranking import Hit, WordHit
+from loom_ray.core.ranking import Hit, Ranked
 from loom_ray.core.records import Record, Registered, RowWritten, Vectors
 from loom_ray.core.row import Row, Status
 from loom_ray.core.similarity import similarities
 from loom_ray.core.state import State
 from loom_ray.storage.errors import RecordsTooLarge
 from loom_ray.storage.facets import Where, facets_of
+from loom_ray.storage.retrieval import retrieve
 from loom_ray.storage.snapshot import StateImage
 from loom_ray.storage.store import NamespaceStore
 from loom_ray.storage.vectors import VectorIndex
@@ -46,12 +47,11 @@ class EmbedderPort(Protocol):
 
 
 class Search(NamedTuple):
-    """One question to the vector index."""
+    """Which excerpts are nearest? One question to the vector index."""
 
     vector: Vectors  # (dimensions,)
     k: int
     where: Where
-    excerpts_only: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +212,12 @@ class Home:
         if self.vectors is not None:
             self.vectors.remove(memory_id)
 
-    async def search_words(self, query: str, k: int, where: Where) -> list[WordHit]:
-        """In the thread: what was put since the last search is indexed first."""
-        return await self.in_thread(lambda: self.words.search(query, k, where))
+    async def retrieve(self, query: str, vector: Vectors, k: int, where: Where) -> list[Ranked]:
+        """The k best rows by meaning and by words, in the thread; what was put meanwhile is indexed first."""
+        if self.vectors is None:
+            return []
+        view = self.vectors.view()
+        return await self.in_thread(lambda: retrieve(view, self.words, query, vector, k, where))
 
     # ---- waking, writing down, leaving -------------------------------------------------------------------------
     def load(self, image: StateImage) -> None:
@@ -323,12 +326,12 @@ def stored_state(image: StateImage) -> State:
 
 
 def _search_groups(view: Any, searches: Sequence[Search]) -> list[Found]:
-    groups: dict[tuple[Where, int, bool], list[int]] = {}
+    groups: dict[tuple[Where, int], list[int]] = {}
     for place, search in enumerate(searches):
-        groups.setdefault((search.where, search.k, search.excerpts_only), []).append(place)
+        groups.setdefault((search.where, search.k), []).append(place)
     hits: Mapping[int, list[Hit]] = {}
-    for (where, k, excerpts_only), places in groups.items():
+    for (where, k), places in groups.items():
         matrix = np.stack([searches[place].vector for place in places])
-        answers = view.search(matrix, k, where, excerpts_only=excerpts_only)
+        answers = view.search(matrix, k, where, excerpts_only=True)
         hits = {**hits, **dict(zip(places, answers, strict=True))}
     return [Found(hits[place], view.mark) for place in range(len(searches))]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 
-from loom_ray.actors.calls import Call, Reply
+from loom_ray.actors.calls import Call, NamespaceGone, Reply
 from loom_ray.actors.handlers import READERS, WRITERS
 from loom_ray.actors.home import Home
 from loom_ray.contract.errors import IdempotencyKeyReused, InternalError, LoomError
@@ -15,6 +16,7 @@ from loom_ray.contract.scope import Receipt
 from loom_ray.core.records import Answered, Record
 
 _log = logging.getLogger(__name__)
+FETCH_S_MAX = 2.0  # a gateway comes for a pending reply at once
 PATIENCE_S = 0.25  # a batch answers for those that are done by then; the others are fetched one by one
 
 
@@ -27,6 +29,8 @@ class Namespace:
         self._running: set[asyncio.Task[Reply]] = set()
         self._under_way: dict[str, tuple[str, asyncio.Task[Reply]]] = {}  # by Idempotency-Key: body hash, run
         self._leaving = False
+        self._all_fetched = asyncio.Event()  # nobody has to come for a pending reply any more
+        self._all_fetched.set()
 
     @property
     def broken(self) -> bool:
@@ -48,14 +52,20 @@ class Namespace:
         return [self._reply(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def finish(self, call_id: str) -> Reply:
-        """The reply that was pending."""
-        return await asyncio.shield(self._slow[call_id])
+        """The reply that was pending, once. Raises NamespaceGone when it was an earlier incarnation that took the call."""
+        task = self._hand_over(call_id)
+        if task is None:
+            raise NamespaceGone(looked_at=True)
+        return await asyncio.shield(task)
 
     async def leave(self) -> None:
         """Takes no further calls, ends those under way, and puts everything where the next incarnation finds it."""
         self._leaving = True
         while self._running:
             await asyncio.wait(self._running)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FETCH_S_MAX):
+                await self._all_fetched.wait()
         await self.home.close()
 
     def _begin(self, call: Call) -> asyncio.Task[Reply]:
@@ -68,13 +78,20 @@ class Namespace:
         if task.done():
             return task.result()
         self._slow[call.call_id] = task
+        self._all_fetched.clear()
         task.add_done_callback(lambda _: self._keep_for_a_while(call.call_id))
         return Reply(pending=True)
 
     def _keep_for_a_while(self, call_id: str) -> None:
         """The gateway comes for it at once, or has died: then nobody ever will."""
         keep_s = self.home.settings.request_deadline_s
-        asyncio.get_running_loop().call_later(keep_s, self._slow.pop, call_id, None)
+        asyncio.get_running_loop().call_later(keep_s, self._hand_over, call_id)
+
+    def _hand_over(self, call_id: str) -> asyncio.Task[Reply] | None:
+        task = self._slow.pop(call_id, None)
+        if not self._slow:
+            self._all_fetched.set()
+        return task
 
     async def _replied(self, call: Call) -> Reply:
         try:

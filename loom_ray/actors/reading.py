@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from loom_ray.actors.home import Home, Search
+from loom_ray.actors.home import Home
 from loom_ray.contract.namespaces import Counts, EmbedderView, InfoAnswer, InfoRequest, NamespaceSettings
 from loom_ray.contract.reading import (
     ConflictsListAnswer,
@@ -20,15 +20,13 @@ from loom_ray.contract.reading import (
     SearchRequest,
 )
 from loom_ray.contract.writing import ThresholdView
-from loom_ray.core.ranking import fuse
 from loom_ray.core.read.listing import list_conflicts, list_rows
 from loom_ray.core.read.one import found, get, get_by_id, image_as_of, rows_meant
 from loom_ray.core.read.searching import ANYBODY, search_answer, searched_statuses
 from loom_ray.core.read.view import row_view
 from loom_ray.core.row import MemoryType, Row, Status
+from loom_ray.core.text.terms import meaning_of_query
 from loom_ray.storage.facets import Where
-
-CANDIDATES_MIN = 50  # of each list: fusion needs depth, and duplicates fall together
 
 
 async def get_(home: Home, request: GetRequest) -> GetAnswer:
@@ -61,12 +59,16 @@ async def conflicts(home: Home, request: ConflictsListRequest) -> ConflictsListA
 
 async def search(home: Home, request: SearchRequest) -> SearchAnswer:
     """By meaning and by words; a query without a letter or digit is sought by words alone."""
+    query = meaning_of_query(request.query)
+    vector = await home.embed([query], home.settings.embedder_deadline_s)
     where = _where(home, request)
-    k = max(CANDIDATES_MIN, 3 * request.top_k)
-    vector = (await home.embed([request.query], home.settings.embedder_deadline_s))[0]
-    meaning = (await home.search(Search(vector, k, where, False))).hits if vector.any() else []
-    words = await home.search_words(request.query, k, where)
-    answer = search_answer(home.state, fuse(meaning, words, k), request, home.now())
+    k = request.top_k
+    while True:
+        ranked = await home.retrieve(request.query, vector, k, where)
+        answer = search_answer(home.state, ranked, request, home.now())
+        if len(answer.results) == request.top_k or len(ranked) < k:
+            break
+        k *= 2  # duplicates fell together with their canonicals: look further
     await home.durable()
     return answer
 

@@ -125,7 +125,7 @@ async def _look_all(
 async def _look(home: Home, memory_type: MemoryType, who: Writes, vectors: Vectors, *, stored: bool) -> Looked:
     if not len(vectors):
         return Looked(vectors, Found([], 0), stored)
-    search = Search(vectors[0], NEIGHBOURS, peers_where(memory_type, who.user_id), True)
+    search = Search(vectors[0], NEIGHBOURS, peers_where(memory_type, who.user_id))
     return Looked(vectors, await home.search(search), stored)
 
 

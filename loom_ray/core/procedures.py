@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from loom_ray.core.row import JsonValue
 
@@ -13,11 +14,14 @@ _STEP_LINE = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):]|step\s+\d{1,3}\b)\s*\S"
 def is_procedure(value: JsonValue) -> bool:
     """True for a list of at least two texts, an object with such a list of steps, or two or more listed lines."""
     if isinstance(value, dict):
-        return any(_is_steps(value.get(key)) for key in _STEP_KEYS)
+        fields = cast(dict[str, JsonValue], value)
+        return any(_is_steps(fields.get(key)) for key in _STEP_KEYS)
     if isinstance(value, str):
         return sum(_STEP_LINE.match(line) is not None for line in value.splitlines()) >= 2
     return _is_steps(value)
 
 
 def _is_steps(value: JsonValue) -> bool:
-    return isinstance(value, list) and len(value) >= 2 and all(isinstance(step, (str, dict)) and step for step in value)
+    if not isinstance(value, list) or len(cast(list[JsonValue], value)) < 2:
+        return False
+    return all(isinstance(step, (str, dict)) and step for step in cast(list[JsonValue], value))

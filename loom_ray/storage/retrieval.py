@@ -14,10 +14,10 @@ DEPTH = 2  # lists of this many times k are fused: longer ones bring in what is 
 def retrieve(view: View, words: WordIndex, query: str, vector: Matrix, k: int, where: Where) -> list[Ranked]:
     """The k best memories that the filter admits, best first. Run it in a thread; the view is taken on the loop.
 
-    `vector` is the embedding of `core.text.terms.meaning_of_query(query)`, float16, (1, dimensions). Hits that words
-    alone found get their similarity too, as long as they have vectors.
+    `vector` is the embedding of `core.text.terms.meaning_of_query(query)`, float16, (1, dimensions), or zero for a query
+    without meaning. Hits that words alone found get their similarity too, as long as they have vectors.
     """
-    meant = view.search(vector, DEPTH * k, where, excerpts_only=False)[0]
+    meant = view.search(vector, DEPTH * k, where, excerpts_only=False)[0] if vector.any() else []
     worded = words.search(query, DEPTH * k, where)
     return [_with_similarity(view, ranked, vector) for ranked in fuse(meant, worded, k)]
 

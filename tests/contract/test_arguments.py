@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from loom_ray.contract.arguments import UNKNOWN_MAX, read_request
-from loom_ray.contract.errors import InvalidRequest, LoomError, MalformedBody, UnknownArgument
+from loom_ray.contract.errors import InvalidRequest, MalformedBody, UnknownArgument
 from loom_ray.contract.ops import OPS
 from loom_ray.contract.settings import Settings
 
@@ -88,7 +89,7 @@ def test_a_bad_field_is_refused_by_name(field: str, value: Any) -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "[1, -1e999]"])
 def test_numbers_that_json_cannot_hold_are_refused(number: str) -> None:
     body = f'{{"memory_key": "a", "value": {number}}}'.encode()
-    with pytest.raises(InvalidRequest, match="^value"):
+    with pytest.raises(InvalidRequest, match=r"^value"):
         read_request(OPS["memory.set"], body, SETTINGS)
 
 
@@ -114,7 +115,7 @@ def nested(depth: int) -> Any:
 
 def test_nesting_at_the_bound_passes_and_one_deeper_does_not() -> None:
     assert ask("memory.set", **fact(value=nested(SETTINGS.json_depth_max))).request
-    with pytest.raises(InvalidRequest, match="^value.*json_depth_max"):
+    with pytest.raises(InvalidRequest, match=r"^value.*json_depth_max"):
         ask("memory.set", **fact(value=nested(SETTINGS.json_depth_max + 1)))
 
 
@@ -180,7 +181,8 @@ def test_a_near_miss_on_a_read_is_served_with_the_meant_name() -> None:
 
 
 def test_unknown_arguments_are_bounded() -> None:
-    assert len(ask("memory.get", memory_key="a", **{f"zz{i}": 1 for i in range(UNKNOWN_MAX)}).ignored_args) == UNKNOWN_MAX
+    asked = ask("memory.get", memory_key="a", **{f"zz{i}": 1 for i in range(UNKNOWN_MAX)})
+    assert len(asked.ignored_args) == UNKNOWN_MAX
     with pytest.raises(UnknownArgument):
         ask("memory.get", memory_key="a", **{f"zz{i}": 1 for i in range(UNKNOWN_MAX + 1)})
 
@@ -202,7 +204,5 @@ def test_times_become_utc_and_must_be_in_order() -> None:
 @pytest.mark.parametrize("op", OPS)
 def test_no_op_takes_a_body_of_nonsense_for_a_fault_of_the_server(op: str) -> None:
     for body in (b"{}", b'{"memory_key": {}}', b'{"entries": [1, null, []]}', b'{"query": 3, "limit": "x"}'):
-        try:
+        with suppress(InvalidRequest, MalformedBody):
             read_request(OPS[op], body, SETTINGS)
-        except LoomError as refusal:
-            assert 400 <= refusal.status < 500

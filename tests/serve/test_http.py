@@ -1,4 +1,4 @@
-"""Does the HTTP surface keep its shape, for good requests and bad ones? No Ray; the real app, gateway and namespaces."""
+"""Does the HTTP surface keep its shape, for good requests and bad? No Ray; the real app, gateway and namespaces."""
 
 from __future__ import annotations
 
@@ -217,7 +217,9 @@ async def test_a_blank_query_reaches_no_embedder(tmp_path: Path) -> None:
 
 async def test_a_secret_row_reaches_no_embedder_and_no_search(tmp_path: Path) -> None:
     async with server(tmp_path) as (client, cluster):
-        await client.post("/v1/memory.set", json=FACT | {"value": "The door opens with thistle.", "sensitivity": "high"})
+        await client.post(
+            "/v1/memory.set", json=FACT | {"value": "The door opens with thistle.", "sensitivity": "high"}
+        )
         assert not any("thistle" in text for text in cluster.embedders.texts)
         found = (await client.post("/v1/memory.search", json={"query": "thistle door"})).json()["results"]
         assert found == []
@@ -227,7 +229,7 @@ async def test_another_embedder_is_refused_and_reads_by_key_go_on(tmp_path: Path
     async with server(tmp_path) as (client, _):
         await client.post("/v1/memory.set", json=FACT)
     async with server(tmp_path) as (client, cluster):
-        changed = cluster.embedders.service._embedder  # noqa: SLF001 - stands for a changed setting
+        changed = cluster.embedders.service._embedder  # stands for a changed setting
         changed.stamp = type(changed.stamp)("another", 512, changed.stamp.preparation)
         refused = await client.post("/v1/memory.set", json=FACT | {"memory_key": "new", "value": "Something else."})
         assert (refused.status_code, refused.json()["detail"]["code"]) == (503, "EMBEDDER_MISMATCH")

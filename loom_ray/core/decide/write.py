@@ -23,7 +23,8 @@ NO_VECTORS: Vectors = np.zeros((0, 0), np.float16)  # of a text without meaning:
 class Embedded:
     """What the waiting part of a write brought: the claim's vectors and the stored rows near its excerpt.
 
-    `stored` says that the row already carries these vectors, so that they need not be written again.
+    `stored` says that the row carried these vectors when it was looked at; they need not be written again as long as it
+    still has that text.
     """
 
     vectors: Vectors  # (1 + chunks, dimensions); (0, dimensions) for a text without meaning
@@ -68,7 +69,7 @@ def decide_writes(
         if outcome is None:
             near = {} if found is None else _near(draft, found)
             outcome = outcome_with_vector(draft, settled, near, rules)
-        vectors = _to_write(found, settled)
+        vectors = _to_write(draft, found, settled)
         written.append(Written(settled, outcome, store(draft, settled, outcome, vectors, fresh_id)))
     return written
 
@@ -101,7 +102,10 @@ def _near(draft: Draft, found: Embedded) -> dict[str, float]:
     return stored | draft.excerpts.near(found.vectors[0])
 
 
-def _to_write(found: Embedded | None, settled: Settled) -> Vectors | None:
+def _to_write(draft: Draft, found: Embedded | None, settled: Settled) -> Vectors | None:
+    """None where the row's vectors stay. Its text may have changed since they were looked up, and also in this batch."""
     if found is None:
         return NO_VECTORS if settled.is_searched else None
-    return None if found.stored else found.vectors
+    row = draft.row_at(settled.address)
+    still_its_text = row is not None and row.is_searched and row.content_sha256 == settled.content_sha256
+    return None if found.stored and still_its_text else found.vectors

@@ -18,7 +18,12 @@ def test_a_first_fact_is_clear_and_active() -> None:
     scene = Scene()
     written = scene.set("lease", LEASE, tags=["office"])
     answer = set_answer(written, "local", False)
-    assert (answer.conflict_verdict, answer.status, answer.noop, answer.merged_into_key) == ("clear", "active", False, "")
+    assert (answer.conflict_verdict, answer.status, answer.noop, answer.merged_into_key) == (
+        "clear",
+        "active",
+        False,
+        "",
+    )
     assert scene.row("lease").tags == ("office",)
     assert scene.vectors[written.row.memory_id].shape == (1, DIMENSIONS)
 
@@ -62,7 +67,13 @@ def test_a_restatement_only_counts() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"tags": ["new"]}, {"confidence": 0.5}, {"valid_at": "2031-01-01T00:00:00Z"}, {"ttl_seconds": 60}, {"files": ["a.py"]}],
+    [
+        {"tags": ["new"]},
+        {"confidence": 0.5},
+        {"valid_at": "2031-01-01T00:00:00Z"},
+        {"ttl_seconds": 60},
+        {"files": ["a.py"]},
+    ],
 )
 def test_the_same_value_with_something_new_beside_it_is_a_version(more: dict[str, Any]) -> None:
     scene = Scene()
