@@ -52,7 +52,7 @@ class Namespace:
         return [self._reply(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def finish(self, call_id: str) -> Reply:
-        """The reply that was pending, once. Raises NamespaceGone when it was an earlier incarnation that took the call."""
+        """The reply that was pending, once. Raises NamespaceGone when an earlier incarnation took the call."""
         task = self._hand_over(call_id)
         if task is None:
             raise NamespaceGone(looked_at=True)

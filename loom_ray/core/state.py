@@ -64,7 +64,8 @@ class State:
         """Drops a tombstone whose window to come back has passed; its history stays."""
         row = self.rows.pop(memory_id)
         self._unindex(row)
-        self.by_address.pop(row.address, None)
+        if self.by_address.get(row.address) == memory_id:  # a log may be replayed in which its address has a new row
+            del self.by_address[row.address]
         ids = self.by_key[row.memory_key]
         ids.discard(memory_id)
         if not ids:

@@ -103,7 +103,7 @@ def _near(draft: Draft, found: Embedded) -> dict[str, float]:
 
 
 def _to_write(draft: Draft, found: Embedded | None, settled: Settled) -> Vectors | None:
-    """None where the row's vectors stay. Its text may have changed since they were looked up, and also in this batch."""
+    """None where the row's vectors stay: its text may have changed since they were looked up, or in this batch."""
     if found is None:
         return NO_VECTORS if settled.is_searched else None
     row = draft.row_at(settled.address)
