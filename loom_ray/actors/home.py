@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
@@ -157,15 +157,13 @@ class Home:
 
         Raises OutcomeUnknown when they may not be; the home is broken then.
         """
-        if self.broken:
-            raise OutcomeUnknown("the namespace is being rebuilt", retry_after_s=1.0)
+        if self.broken:  # nothing of this request was begun
+            raise BackendUnavailable("the namespace is being rebuilt", retry_after_s=1.0)
         if not records:
             await self.durable()
             return
-        try:
-            lasting = self.store.commit.submit(
-                records
-            )  # encoded now: what cannot be kept is refused before it is applied
+        try:  # encoded now: what cannot be kept is refused before it is applied
+            lasting = self.store.commit.submit(records)
         except RecordsTooLarge as refusal:
             raise PayloadTooLarge("this is more than one commit can hold: send less at a time") from refusal
         self.apply(records)
@@ -179,10 +177,18 @@ class Home:
                 self.index(record.row, record.vectors)
 
     async def durable(self) -> None:
-        """Returns when everything applied so far can no longer be lost: a read awaits it before it answers."""
+        """Returns when everything applied so far can no longer be lost: a read awaits it before it answers. Raises
+        BackendUnavailable when that may never be; the home is broken then."""
+        try:
+            await self.landed()
+        except OutcomeUnknown as failure:
+            raise BackendUnavailable(failure.message, retry_after_s=failure.retry_after_s) from failure
+
+    async def landed(self) -> None:
+        """As `durable`, for a write that was applied before: raises OutcomeUnknown."""
         await self._lasting(self.store.commit.durable())
 
-    async def _lasting(self, commit: Any) -> None:
+    async def _lasting(self, commit: Awaitable[object]) -> None:
         try:
             await commit
         except Exception as failure:
@@ -192,13 +198,12 @@ class Home:
     def index(self, row: Row, vectors: Vectors | None) -> None:
         """Brings both indexes to the row's new image. Tombstones keep their vectors, for their way back."""
         if not row.is_searched or (vectors is not None and not len(vectors)):
-            self._unindex(row.memory_id)
-            return
-        facets = facets_of(row)
-        if vectors is not None and self.vectors is None:
-            self.vectors = VectorIndex(vectors.shape[1])
-        if self.vectors is not None and (vectors is not None or row.memory_id in self.vectors):
-            self.vectors.put(row.memory_id, vectors, facets)
+            self._drop_vectors(row.memory_id)
+        elif vectors is not None or (self.vectors is not None and row.memory_id in self.vectors):
+            if self.vectors is None:
+                assert vectors is not None
+                self.vectors = VectorIndex(vectors.shape[1])
+            self.vectors.put(row.memory_id, vectors, facets_of(row))
         self._index_words(row)
 
     def _index_words(self, row: Row) -> None:
@@ -207,8 +212,7 @@ class Home:
         else:
             self.words.remove(row.memory_id)
 
-    def _unindex(self, memory_id: str) -> None:
-        self.words.remove(memory_id)
+    def _drop_vectors(self, memory_id: str) -> None:
         if self.vectors is not None:
             self.vectors.remove(memory_id)
 
@@ -242,7 +246,8 @@ class Home:
         deadline = now - settings.restore_window_days * DAY_NS
         for row in [row for row in self.state.rows.values() if (row.tombstoned_at or now) < deadline]:
             self.state.forget(row.memory_id)
-            self._unindex(row.memory_id)
+            self._drop_vectors(row.memory_id)
+            self.words.remove(row.memory_id)
 
     @property
     def is_snapshot_due(self) -> bool:

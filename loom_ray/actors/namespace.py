@@ -114,7 +114,7 @@ class Namespace:
         known = self.home.state.answers.get(call.idempotency_key)
         if known is not None:
             _same_body(known.body_sha256, call)
-            await self.home.durable()
+            await self.home.landed()
             return Reply(answer=known.answer)
         if call.idempotency_key not in self._under_way:
             self._under_way[call.idempotency_key] = (call.body_sha256, self._first_run(call))

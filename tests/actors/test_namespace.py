@@ -316,7 +316,9 @@ def fail_snapshots(disk: FaultyDisk, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_texts_without_meaning_are_found_by_the_words_of_their_key_before_and_after_a_start(scene: Scene):
     await scene.set("kiln", "!!!")
+    await scene.set("oven", "the guild meets in the old hall")
     found = [hit["memory_key"] for hit in (await scene.ask("memory.search", query="kiln"))["results"]]
+    assert "kiln" in found
     await scene.namespace.leave()
     await scene.open()
     assert [hit["memory_key"] for hit in (await scene.ask("memory.search", query="kiln"))["results"]] == found
