@@ -82,7 +82,15 @@ class Driver:
                 _temp_dir=self.order.folder,
             )
         self._tell(stage="ray")
+        self._start_actors()
         self._serve()
+
+    def _start_actors(self) -> None:
+        """Not waited for: the embedder loads its model while Serve starts."""
+        from loom_ray.actors.cluster import start_directory, start_embedders
+
+        start_embedders(self.settings)
+        start_directory(self.settings)
 
     def _serve(self) -> None:
         from ray import serve

@@ -27,7 +27,7 @@ from loom_ray.contract.settings import Settings
 from loom_ray.serve import processes, ray_environment
 from loom_ray.serve.driver import StartOrder
 
-START_S_MAX = 120.0
+START_S_MAX = 240.0  # 18 s on two idle cores, 90 s on two busy ones
 STOP_S_MAX = 15.0
 ANSWER_S_MAX = 30.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

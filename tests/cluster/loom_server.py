@@ -16,7 +16,7 @@ from typing import Any
 
 from loom_ray.serve.processes import descendants, free_ports
 
-READY_S_MAX, GONE_S_MAX, POLL_S = 120.0, 30.0, 0.05
+READY_S_MAX, GONE_S_MAX, POLL_S = 270.0, 60.0, 0.05
 
 
 def wait_until(condition: Callable[[], Any], seconds: float, what: str) -> None:
