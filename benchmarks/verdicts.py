@@ -30,7 +30,7 @@ import numpy as np
 
 from loom_ray.actors.embedding.actor import EmbedderService
 from loom_ray.contract.settings import Settings
-from loom_ray.core.calibration import calibrate, parse_probe
+from loom_ray.core.calibration import ProbePair, calibrate, parse_probe
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_pair
 from loom_ray.core.judging.thresholds import Threshold, Thresholds
 from loom_ray.core.similarity import similarities
@@ -61,12 +61,13 @@ def main() -> None:
     arguments = parser.parse_args()
     pairs = [json.loads(line) for line in arguments.pairs.read_text(encoding="utf-8").splitlines() if line.strip()]
     pairs = [pair for pair in pairs if arguments.tier in (None, pair["tier"])]
-    answered = asyncio.run(run(pairs, arguments.probe))
+    probe = labelled(arguments.probe) if arguments.probe else []
+    answered = asyncio.run(run(pairs, probe))
     for tier in sorted({pair["tier"] for pair in pairs}, reverse=True):
         report(tier, [one for one in answered if one.pair["tier"] == tier], arguments.misses)
 
 
-async def run(pairs: Sequence[dict[str, Any]], probe: Path | None) -> list[Answered]:
+async def run(pairs: Sequence[dict[str, Any]], probe: Sequence[ProbePair]) -> list[Answered]:
     """Embed as the server does, calibrate, judge each pair."""
     service = EmbedderService(Settings(embedder="local"))
     await service.start()
@@ -76,22 +77,27 @@ async def run(pairs: Sequence[dict[str, Any]], probe: Path | None) -> list[Answe
     await service.close()
     before = time.perf_counter()
     answered = [answer(pair, cosine, thresholds) for pair, cosine in zip(pairs, cosines, strict=True)]
-    print(f"{len(pairs)} pairs judged at {(time.perf_counter() - before) / len(pairs) * 1e3:.3f} ms each, analysis included")
+    each_ms = (time.perf_counter() - before) / len(pairs) * 1e3
+    print(f"{len(pairs)} pairs judged at {each_ms:.3f} ms each, analysis included")
     return answered
 
 
-async def calibrated(service: EmbedderService, probe: Path | None) -> Thresholds:
+async def calibrated(service: EmbedderService, probe: Sequence[ProbePair]) -> Thresholds:
+    """The server's own calibration, or one on the given probe."""
     calibration = service.describe().calibration
-    if probe is not None:
-        lines = [json.loads(line) for line in probe.read_text(encoding="utf-8").splitlines() if line.strip()]
-        labelled = "\n".join(json.dumps({"label": one.get("label") or one["class"], "a": one["a"], "b": one["b"]}) for one in lines)
-        probes = parse_probe(labelled)
-        cosines = await cosines_of(service, [(one.a, one.b) for one in probes])
-        calibration = calibrate([one.label for one in probes], cosines, service.describe().stamp, semantic=True)
+    if probe:
+        cosines = await cosines_of(service, [(one.a, one.b) for one in probe])
+        calibration = calibrate([one.label for one in probe], cosines, service.describe().stamp, semantic=True)
     if calibration is None or calibration.thresholds is None:
         raise SystemExit("the embedder cannot be calibrated")
     values = calibration.thresholds
     return Thresholds(Threshold(values.conflict, "calibration"), Threshold(values.duplicate, "calibration"))
+
+
+def labelled(path: Path) -> list[ProbePair]:
+    """Probe pairs; the label may stand under `class`."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return parse_probe("\n".join(json.dumps({"label": one.get("class"), **one}) for one in lines))
 
 
 async def cosines_of(service: EmbedderService, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -146,7 +152,10 @@ def line(title: str, answered: Sequence[Answered], given: Callable[[Answered], s
         share(changed, lambda one: given(one) == "duplicate"),
         share(clear, lambda one: is_false_alarm(one, given(one))),
     )
-    print(f"{title:34}{len(answered):6}" + "".join(f"{score:>{width}}" for score, width in zip(scores, (8, 8, 8, 9, 8), strict=True)))
+    print(
+        f"{title:34}{len(answered):6}"
+        + "".join(f"{score:>{width}}" for score, width in zip(scores, (8, 8, 8, 9, 8), strict=True))
+    )
 
 
 def is_false_alarm(one: Answered, given: str) -> bool:

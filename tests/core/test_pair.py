@@ -199,9 +199,9 @@ def test_a_threshold_of_one_flags_nothing_and_makes_no_duplicate_of_a_changed_va
     disabled = thresholds(conflict=1.0)
 
     assert judged("The permit ends in 2031.", "The permit ends in 2033.", 0.99, disabled).rule == "flagging_disabled"
-    assert judged("The permit ends in 2031.", "The permit ends in 2033.", same_key=True, given_thresholds=disabled).kind is (
-        PairKind.CLEAR
-    )
+    assert judged(
+        "The permit ends in 2031.", "The permit ends in 2033.", same_key=True, given_thresholds=disabled
+    ).kind is (PairKind.CLEAR)
 
 
 def test_an_owners_duplicate_threshold_binds() -> None:
@@ -233,7 +233,7 @@ def test_bicycles_of_two_json_values_differ_by_name_of_the_value() -> None:
 
 any_similarity = st.none() | st.floats(-1, 1)
 words = st.sampled_from(
-    "the a quay crane 12 30 kg not never is was owned by Runa Oslo 2031 Monday 08:10 open closed 不 三点 船 は не нет".split()
+    "the a quay crane 12 30 kg not never is was owned by Runa Oslo 2031 Monday 08:10 open closed 不 三点 は не".split()
 )
 phrases = st.lists(words, min_size=1, max_size=9).map(" ".join)
 
@@ -255,7 +255,29 @@ def test_same_and_duplicate_hold_in_both_directions(first: str, second: str, sim
 
 
 DIGITS = "0123456789٠١٢٣٤٥٦٧٨٩०१२३४५६७८९๐๑๒๓๔๕๖๗๘๙０１２３４５６７８９"
-PIECES = ["berth", " ", " ", "-", ".", ",", ":", "/", "kg", "%", "€", "No", "v", "pm", "年", "月", "点", "รู", "м", " Mai ", "th"]
+PIECES = [
+    "berth",
+    " ",
+    " ",
+    "-",
+    ".",
+    ",",
+    ":",
+    "/",
+    "kg",
+    "%",
+    "€",
+    "No",
+    "v",
+    "pm",
+    "年",
+    "月",
+    "点",
+    "รู",
+    "м",
+    " Mai ",
+    "th",
+]
 
 
 @given(

@@ -151,7 +151,11 @@ def test_the_subject_ends_where_something_is_said_of_it(text: str, subject: str)
 
 
 def test_names_are_capitals_inside_a_sentence_and_not_in_headlines() -> None:
-    assert [word.text for word in of_kind("The pilot is Runa Holm of Esbjerg.", Kind.NAME)] == ["Runa", "Holm", "Esbjerg"]
+    assert [word.text for word in of_kind("The pilot is Runa Holm of Esbjerg.", Kind.NAME)] == [
+        "Runa",
+        "Holm",
+        "Esbjerg",
+    ]
     assert of_kind("Harbour Master Closes North Quay After Storm", Kind.NAME) == []
 
 
@@ -196,7 +200,9 @@ def test_any_heap_of_digits_and_signs_is_read(text: str) -> None:
     assert len(analyse(text).words) <= len(text)
 
 
-@pytest.mark.parametrize("piece", ["a.", "1,", "1:", "a-1", "_a", "不", "三个", "one ", "never ", "'a", "@", "1 000 ", "/x"])
+@pytest.mark.parametrize(
+    "piece", ["a.", "1,", "1:", "a-1", "_a", "不", "三个", "one ", "never ", "'a", "@", "1 000 ", "/x"]
+)
 def test_the_number_of_words_grows_no_faster_than_the_text(piece: str) -> None:
     short, long = analyse(piece * 100), analyse(piece * 400)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from loom_ray.core.text.equivalence import are_synonyms
 from loom_ray.core.text.lexicon.numerals import SOFT_ONES
@@ -131,7 +132,7 @@ def _is_demonym(longer: str, shorter: str) -> bool:
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest run of pairs that rises on both sides (patience sorting)."""
-    if all(first[1] < second[1] for first, second in zip(pairs, pairs[1:], strict=False)):
+    if all(first[1] < second[1] for first, second in pairwise(pairs)):
         return list(pairs)
     tails: list[int] = []
     last: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, Slot, align
@@ -141,5 +142,5 @@ def _span(words: list[Word], text: str) -> str:
     """The stretch of text that the words stand in, if little else stands between them; else the words alone."""
     if not words:
         return ""
-    gap = max((after.start - before.end for before, after in zip(words, words[1:], strict=False)), default=0)
+    gap = max((after.start - before.end for before, after in pairwise(words)), default=0)
     return text[words[0].start : words[-1].end] if gap <= len(" of the ") else " ".join(word.text for word in words)

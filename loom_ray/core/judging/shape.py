@@ -51,6 +51,6 @@ def has_value(slot: Slot) -> bool:
 
 
 def is_action(slot: Slot, ours: Statement) -> bool:
-    """Whether the slot is what somebody is just doing (is holding, is carrying): two wordings of it may both be true."""
+    """Whether the slot is what somebody is just doing (is holding, is carrying): both wordings may be true."""
     words = slot.ours + slot.theirs
     return ours.language == "en" and all(word.folded.endswith("ing") and word.kind == Kind.WORD for word in words)

@@ -10,14 +10,18 @@ from loom_ray.core.text.tokens import Token
 from loom_ray.core.text.words import Kind, Word
 
 _PARTS = re.compile(r"(\d+|[一二三四五六七八九十]+)\s?([年년月월日号號일])")
-_CLOCK = re.compile(r"(\D*?)\s?(\d{1,2}|[一二三四五六七八九十]{1,3})\s?[点點時时시钟鐘]+\s?(?:(\d{1,2})\s?[分분]|([半반]))?$")
+_CLOCK = re.compile(
+    r"(\D*?)\s?(\d{1,2}|[一二三四五六七八九十]{1,3})\s?[点點時时시钟鐘]+\s?(?:(\d{1,2})\s?[分분]|([半반]))?$"
+)
 _FIELDS = {"年": 0, "년": 0, "月": 1, "월": 1, "日": 2, "号": 2, "號": 2, "일": 2}
 
 
 def weekday_of(folded: str, language: str) -> int | None:
     """Monday is 0. English names count in every text of Latin script."""
     found = WEEKDAYS.get(language, {}).get(folded)
-    return found if found is not None or not folded.isascii() else WEEKDAYS["en"].get(folded) if len(folded) > 4 else None
+    return (
+        found if found is not None or not folded.isascii() else WEEKDAYS["en"].get(folded) if len(folded) > 4 else None
+    )
 
 
 def month_of(folded: str, language: str) -> int | None:

@@ -6,7 +6,9 @@ from decimal import Decimal
 
 from loom_ray.core.text.lexicon.numerals import CARDINALS, HAN_DIGITS, HAN_POWERS, MULTIPLIERS
 
-_COMMA_DECIMAL = frozenset({"de", "fr", "es", "it", "pt", "nl", "pl", "ru", "sv", "da", "cs", "uk", "tr", "id", "vi", "el"})
+_COMMA_DECIMAL = frozenset(
+    {"de", "fr", "es", "it", "pt", "nl", "pl", "ru", "sv", "da", "cs", "uk", "tr", "id", "vi", "el"}
+)
 _DIGITS_MAX = 200  # a longer run of digits is compared as it is written
 
 

@@ -9,19 +9,150 @@ from loom_ray.core.text.lexicon.function_words import BEINGS, DEFINITE, INDEFINI
 from loom_ray.core.text.lexicon.verbs import COPULAS, ENGLISH_AUXILIARIES, VERBS
 from loom_ray.core.text.words import CONTENT_KINDS, VALUE_KINDS, Kind, Word
 
-_RELATIVE = frozenset(["who", "which", "that", "whom", "qui", "que", "che", "die", "der", "das", "wie", "który", "która", "которые", "который", "которая"])
-_AMBIGUOUS_ENGLISH = frozenset(
-    ["run", "stop", "park", "use", "play", "work", "cost", "start", "end", "open", "close", "call", "need", "want", "like", "love", "hate", "charge", "ship", "host", "report", "name", "rank", "support", "return", "lease", "book", "cover", "store", "back", "head", "lead", "count", "cap", "live", "own", "prefer", "eat", "drink", "drive", "study", "enjoy", "trust", "visit", "date", "hold", "sit", "stand", "share", "rent", "hope", "plan", "name", "order", "place"]
+_RELATIVE = frozenset(
+    [
+        "who",
+        "which",
+        "that",
+        "whom",
+        "qui",
+        "que",
+        "che",
+        "die",
+        "der",
+        "das",
+        "wie",
+        "który",
+        "która",
+        "которые",
+        "который",
+        "которая",
+    ]
 )
-_OWNERS = frozenset(["my", "our", "your", "his", "her", "their", "mein", "unser", "mon", "ma", "notre", "mi", "nuestro", "mio", "mia", "meu", "minha", "mijn", "onze", "mój", "moja", "мой", "моя", "наш"])
+_AMBIGUOUS_ENGLISH = frozenset(
+    [
+        "run",
+        "stop",
+        "park",
+        "use",
+        "play",
+        "work",
+        "cost",
+        "start",
+        "end",
+        "open",
+        "close",
+        "call",
+        "need",
+        "want",
+        "like",
+        "love",
+        "hate",
+        "charge",
+        "ship",
+        "host",
+        "report",
+        "name",
+        "rank",
+        "support",
+        "return",
+        "lease",
+        "book",
+        "cover",
+        "store",
+        "back",
+        "head",
+        "lead",
+        "count",
+        "cap",
+        "live",
+        "own",
+        "prefer",
+        "eat",
+        "drink",
+        "drive",
+        "study",
+        "enjoy",
+        "trust",
+        "visit",
+        "date",
+        "hold",
+        "sit",
+        "stand",
+        "share",
+        "rent",
+        "hope",
+        "plan",
+        "name",
+        "order",
+        "place",
+    ]
+)
+_OWNERS = frozenset(
+    [
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "mein",
+        "unser",
+        "mon",
+        "ma",
+        "notre",
+        "mi",
+        "nuestro",
+        "mio",
+        "mia",
+        "meu",
+        "minha",
+        "mijn",
+        "onze",
+        "mój",
+        "moja",
+        "мой",
+        "моя",
+        "наш",
+    ]
+)
 _OPENING_WORDS = 5
 _OPENING_CHARACTERS = 14
 _TOPIC_PARTICLES = ("은", "는", "이", "가")
-_SUBJECT_PRONOUNS = frozenset(["i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "je", "nous", "il", "elle", "yo", "él", "ella", "eu", "ele", "ela", "ik", "wij", "hij", "zij"])
+_SUBJECT_PRONOUNS = frozenset(
+    [
+        "i",
+        "we",
+        "you",
+        "he",
+        "she",
+        "they",
+        "it",
+        "ich",
+        "wir",
+        "er",
+        "sie",
+        "je",
+        "nous",
+        "il",
+        "elle",
+        "yo",
+        "él",
+        "ella",
+        "eu",
+        "ele",
+        "ela",
+        "ik",
+        "wij",
+        "hij",
+        "zij",
+    ]
+)
 
 
 def subject_end(words: Sequence[Word], language: str) -> int:
-    """The offset at which the predicate begins: behind a label's colon, else at the first finite verb; 0 if unknown."""
+    """The offset at which the predicate begins: behind a label's colon, else at the first finite verb; 0 if
+    unknown."""
     label = _label_end(words)
     if label:
         return label
@@ -48,7 +179,19 @@ def _label_end(words: Sequence[Word]) -> int:
 def _opens_predicate(words: Sequence[Word], at: int, language: str) -> bool:
     word = words[at]
     if word.kind == Kind.NEGATION:
-        return word.folded not in ("no", "without", "kein", "ohne", "sans", "sin", "senza", "sem", "zonder", "bez", "без")
+        return word.folded not in (
+            "no",
+            "without",
+            "kein",
+            "ohne",
+            "sans",
+            "sin",
+            "senza",
+            "sem",
+            "zonder",
+            "bez",
+            "без",
+        )
     if word.folded in COPULAS.get(language, ()) or word.folded in VERBS.get(language, ()):
         return not (at and words[at - 1].folded in _RELATIVE)
     return language == "en" and word.kind in (Kind.WORD, Kind.FUNCTION) and _is_english_verb(words, at)

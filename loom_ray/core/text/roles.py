@@ -141,7 +141,11 @@ class WordReader:
             return self._word(Kind.NEGATION, text, start, "not")
         if folded in self._function_words and not acronym and not (self._has_lettered_names and text.isupper()):
             return self._word(Kind.FUNCTION, text, start)
-        if acronym or (self._has_lettered_names and text.isupper()) or (self._names_count and text[0].isupper() and self._is_name(at)):
+        if (
+            acronym
+            or (self._has_lettered_names and text.isupper())
+            or (self._names_count and text[0].isupper() and self._is_name(at))
+        ):
             return self._word(Kind.NAME, text, start, folded)
         return self._word(Kind.WORD, text, start, stem(folded, self._language))
 

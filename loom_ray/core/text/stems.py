@@ -23,9 +23,11 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - Snowball's name
 
 
-_ALGORITHMS = frozenset(cast("list[str]", snowballstemmer.algorithms()))
+_ALGORITHMS = frozenset(snowballstemmer.algorithms())
 _STEMMERS: dict[str, _Stemmer] = {
-    language: cast(_Stemmer, snowballstemmer.stemmer(name)) for language, name in _SNOWBALL.items() if name in _ALGORITHMS
+    language: cast(_Stemmer, snowballstemmer.stemmer(name))  # pyright: ignore[reportUnknownMemberType]
+    for language, name in _SNOWBALL.items()
+    if name in _ALGORITHMS
 }
 _KOREAN_PARTICLE = re.compile(
     r"(?<=[가-힣])(?:에서는|에게서|으로는|이라고|에서|에게|으로|까지|부터|처럼|보다|이나|라고|은|는|이|가|을|를|에|의|와|과|도|로|만)$"

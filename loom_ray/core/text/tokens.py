@@ -42,7 +42,11 @@ _LETTER = rf"(?:[^\W\d_]|[{_MARKS}])"
 _CASED = "A-Za-zÀ-ɏΑ-ώЀ-ӿ"
 _GLUED_WORDS = "|".join(
     sorted(
-        (re.escape(alias) for alias in UNITS if alias.isascii() and alias[0].isalpha() and "_" not in alias and len(alias) < 5),
+        (
+            re.escape(alias)
+            for alias in UNITS
+            if alias.isascii() and alias[0].isalpha() and "_" not in alias and len(alias) < 5
+        ),
         key=len,
         reverse=True,
     )
@@ -65,7 +69,10 @@ _PATTERNS = (
         r"(?:[A-Za-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|dev|edu|gov|local|internal|example|app|ai)(?::\d+)?(?:/[^\s,;)]*)?(?![\w-])",
     ),
     ("path", r"(?<![\w/])(?:~|\.{1,2})?(?:/[\w.@+-]+)+/?|[A-Za-z]:\\[^\s]+"),
-    ("file", r"[\w-]{1,64}\.(?:py|js|tsx?|json|ya?ml|toml|md|txt|csv|parquet|log|conf|cfg|ini|sh|sql|html?|xml|pdf|docx?|xlsx?|zip|gz|rs|go|cpp|java)(?!\w)"),
+    (
+        "file",
+        r"[\w-]{1,64}\.(?:py|js|tsx?|json|ya?ml|toml|md|txt|csv|parquet|log|conf|cfg|ini|sh|sql|html?|xml|pdf|docx?|xlsx?|zip|gz|rs|go|cpp|java)(?!\w)",
+    ),
     (
         "iso",
         r"(?<!\d)\d{4}-\d{1,2}-\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])",
@@ -77,7 +84,10 @@ _PATTERNS = (
     ("clock", _CLOCK),
     ("day", _DAY),
     ("hannumber", rf"[〇零一二两兩三四五六七八九十百千万萬億亿]{{1,12}}(?=[{''.join(sorted(HAN_COUNTERS))}])"),
-    ("version", r"(?<![\w.])[vV]?\d+(?:\.\d+){2,8}(?:[-+]?[A-Za-z][\w.-]{0,32})?(?<!\.)|(?<!\w)[vV]\d+(?:\.\d+)?(?!\w)"),
+    (
+        "version",
+        r"(?<![\w.])[vV]?\d+(?:\.\d+){2,8}(?:[-+]?[A-Za-z][\w.-]{0,32})?(?<!\.)|(?<!\w)[vV]\d+(?:\.\d+)?(?!\w)",
+    ),
     ("glued", rf"(?<![\w.])[-+]?\d++(?:[.,]\d++){{0,6}}(?:st|nd|rd|th|am|pm|a\.m\.|p\.m\.|k|bn|{_GLUED_WORDS})(?!\w)"),
     (
         "identifier",
@@ -86,7 +96,8 @@ _PATTERNS = (
     ),
     (
         "number",
-        r"(?:(?<![\w)])[-+])?(?:\d{1,3}(?:(?P<sep>[,.' ])\d{3})(?:(?P=sep)\d{3})*(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?(?:⁄\d+)?)",
+        r"(?:(?<![\w)])[-+])?(?:\d{1,3}(?:(?P<sep>[,.' ])\d{3})(?:(?P=sep)\d{3})*(?!\d)(?:[.,]\d+)?"
+        r"|\d+(?:[.,]\d+)?(?:⁄\d+)?)",
     ),
     ("language", r"(?<!\w)(?:[A-Za-z]\+\+|[A-Za-z]#|\.NET)(?!\w)"),
     ("han", r"[\u3400-\u9fff\uf900-\ufaff々〇]"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple
 
 from loom_ray.core.text import numbers
 from loom_ray.core.text.calendar_values import clock_word, date_word, day_word, month_of, weekday_of
@@ -20,13 +20,7 @@ _UNIT = re.compile(r"\s?(°\s?[CFcf]\b|km/h|kbit/s|mbit/s|gbit/s|[^\W\d_]++(?![\
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _UNSPACED_UNIT_CHARS_MAX = 7
 _YEARS = range(1900, 2101)
-
-
-class Reading(NamedTuple):
-    """A value that was read, and the offset behind it."""
-
-    word: Word
-    end: int
+_CALENDAR: dict[str, Callable[[Token], Word]] = {"clock": clock_word, "weekday": day_word}  # others: dates
 
 
 class ValueReader:
@@ -65,14 +59,10 @@ class ValueReader:
                 return self._word(Kind.URL, text.rstrip("/"), token.start, token.start + len(text))
             case "version":
                 return self._word(Kind.VERSION, token.text.casefold().lstrip("v"), token.start, token.end)
-            case "iso" | "ymd" | "dmy" | "day":
-                return date_word(token)
+            case "iso" | "ymd" | "dmy" | "day" | "clock" | "weekday":
+                return _CALENDAR.get(token.kind, date_word)(token)
             case "time":
                 return self._clock(token)
-            case "clock":
-                return clock_word(token)
-            case "weekday":
-                return day_word(token)
             case "hannumber":
                 return self._han_number(token)
             case "sign":
@@ -170,7 +160,9 @@ class ValueReader:
     def _hour(self, hours: int, token: Token) -> Word | None:
         noon = _NOON.match(self._text, token.end)
         if noon and hours <= 12:
-            return self._word(Kind.TIME, f"{hours % 12 + (12 if noon[1] in 'pP' else 0):02}:00", token.start, noon.end())
+            return self._word(
+                Kind.TIME, f"{hours % 12 + (12 if noon[1] in 'pP' else 0):02}:00", token.start, noon.end()
+            )
         after = _UNIT.match(self._text, token.end)
         if after and after[1].casefold() in calendar.CLOCK_WORDS and hours <= 24 and self._language == "de":
             return self._word(Kind.TIME, f"{hours:02}:00", token.start, after.end())
@@ -206,7 +198,9 @@ class ValueReader:
         if name in units.CASE_SENSITIVE_UNITS:
             return units.CASE_SENSITIVE_UNITS[name], following.end()
         folded = name.casefold().replace(" ", "")
-        if folded in units.AMBIGUOUS and not (self._language in units.AMBIGUOUS[folded] or (len(name) > 2 and name.isupper())):
+        if folded in units.AMBIGUOUS and not (
+            self._language in units.AMBIGUOUS[folded] or (len(name) > 2 and name.isupper())
+        ):
             return None, start
         return units.UNITS.get(folded), following.end()
 
@@ -256,7 +250,9 @@ class ValueReader:
             part, factor = numbers.cardinal(folded, self._language), numbers.multiplier(folded)
             if factor and at == last + 1 and factor < 1_000_000:
                 total, last = total * factor, at
-            elif part is not None and ((total % 100 == 0 and total >= 100) or (total % 10 == 0 and total >= 20 and part < 10)):
+            elif part is not None and (
+                (total % 100 == 0 and total >= 100) or (total % 10 == 0 and total >= 20 and part < 10)
+            ):
                 total, last = total + part, at
             else:
                 return total, last

@@ -16,12 +16,14 @@ MONTHS: dict[str, dict[str, int]] = _numbered(
         "en": """january|jan february|feb march|mar april|apr may june|jun july|jul august|aug september|sep|sept
             october|oct november|nov december|dec""",
         "de": """januar|jänner februar märz april mai juni juli august september oktober november dezember""",
-        "fr": "janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre décembre|decembre",
+        "fr": """janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre
+            décembre|decembre""",
         "es": "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre",
         "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
         "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
         "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-        "pl": """stycznia|styczeń|styczniu lutego|luty|lutym marca|marzec|marcu kwietnia|kwiecień|kwietniu maja|maj|maju
+        "pl": """stycznia|styczeń|styczniu lutego|luty|lutym marca|marzec|marcu kwietnia|kwiecień|kwietniu
+            maja|maj|maju
             czerwca|czerwiec|czerwcu lipca|lipiec|lipcu sierpnia|sierpień|sierpniu września|wrzesień|wrześniu
             października|październik|październiku listopada|listopad|listopadzie grudnia|grudzień|grudniu""",
         "ru": """января|январь|январе февраля|февраль|феврале марта|март|марте апреля|апрель|апреле мая|май|мае
@@ -35,11 +37,75 @@ MONTHS: dict[str, dict[str, int]] = _numbered(
 )
 """Month numbers from 1."""
 
-AMBIGUOUS_MONTHS = frozenset(["may", "march", "mar", "jan", "jun", "dec", "sep", "sept", "mars", "mai", "maj", "май", "марта", "мая", "mei", "august"])
+AMBIGUOUS_MONTHS = frozenset(
+    [
+        "may",
+        "march",
+        "mar",
+        "jan",
+        "jun",
+        "dec",
+        "sep",
+        "sept",
+        "mars",
+        "mai",
+        "maj",
+        "май",
+        "марта",
+        "мая",
+        "mei",
+        "august",
+    ]
+)
 """Month words that are also something else: they count only beside a number or after a word of time."""
 
 TIME_PREPOSITIONS = frozenset(
-    ["in", "by", "until", "till", "since", "of", "from", "to", "every", "last", "next", "before", "after", "during", "early", "late", "mid", "im", "bis", "seit", "ab", "vor", "nach", "en", "jusqu", "depuis", "à", "desde", "hasta", "a", "da", "fino", "em", "até", "tot", "sinds", "w", "od", "do", "в", "с", "до", "к", "по"]
+    [
+        "in",
+        "by",
+        "until",
+        "till",
+        "since",
+        "of",
+        "from",
+        "to",
+        "every",
+        "last",
+        "next",
+        "before",
+        "after",
+        "during",
+        "early",
+        "late",
+        "mid",
+        "im",
+        "bis",
+        "seit",
+        "ab",
+        "vor",
+        "nach",
+        "en",
+        "jusqu",
+        "depuis",
+        "à",
+        "desde",
+        "hasta",
+        "a",
+        "da",
+        "fino",
+        "em",
+        "até",
+        "tot",
+        "sinds",
+        "w",
+        "od",
+        "do",
+        "в",
+        "с",
+        "до",
+        "к",
+        "по",
+    ]
 )
 
 WEEKDAYS: dict[str, dict[str, int]] = _numbered(
@@ -48,18 +114,23 @@ WEEKDAYS: dict[str, dict[str, int]] = _numbered(
             friday|fridays|fri saturday|saturdays sunday|sundays""",
         "de": """montag|montags dienstag|dienstags mittwoch|mittwochs donnerstag|donnerstags freitag|freitags
             samstag|samstags|sonnabend|sonnabends sonntag|sonntags""",
-        "fr": "lundi|lundis mardi|mardis mercredi|mercredis jeudi|jeudis vendredi|vendredis samedi|samedis dimanche|dimanches",
+        "fr": """lundi|lundis mardi|mardis mercredi|mercredis jeudi|jeudis vendredi|vendredis samedi|samedis
+            dimanche|dimanches""",
         "es": "lunes martes miércoles|miercoles jueves viernes sábado|sábados|sabado domingo|domingos",
         "it": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-        "pt": "segunda-feira|segundas-feiras terça-feira quarta-feira quinta-feira sexta-feira sábado|sábados domingo|domingos",
+        "pt": """segunda-feira|segundas-feiras terça-feira quarta-feira quinta-feira sexta-feira sábado|sábados
+            domingo|domingos""",
         "nl": "maandag|maandags dinsdag|dinsdags woensdag donderdag|donderdags vrijdag zaterdag zondag",
         "pl": """poniedziałek|poniedziałki|poniedziałku wtorek|wtorki|wtorku środa|środę|środy|środo|środzie
-            czwartek|czwartki|czwartku piątek|piątki|piątku sobota|sobotę|soboty niedziela|niedzielę|niedziele|niedzieli""",
+            czwartek|czwartki|czwartku piątek|piątki|piątku sobota|sobotę|soboty
+            niedziela|niedzielę|niedziele|niedzieli""",
         "ru": """понедельник|понедельника|понедельникам вторник|вторника|вторникам среда|среду|среды|средам
             четверг|четверга|четвергам пятница|пятницу|пятницы|пятницам суббота|субботу|субботы|субботам
             воскресенье|воскресенья|воскресеньям""",
-        "sv": "måndag|måndagar tisdag|tisdagar onsdag|onsdagar torsdag|torsdagar fredag|fredagar lördag|lördagar söndag|söndagar",
-        "da": "mandag|mandage tirsdag|tirsdage onsdag|onsdage torsdag|torsdage fredag|fredage lørdag|lørdage søndag|søndage",
+        "sv": """måndag|måndagar tisdag|tisdagar onsdag|onsdagar torsdag|torsdagar fredag|fredagar lördag|lördagar
+            söndag|söndagar""",
+        "da": """mandag|mandage tirsdag|tirsdage onsdag|onsdage torsdag|torsdage fredag|fredage lørdag|lørdage
+            søndag|søndage""",
         "ar": "الاثنين|الإثنين|الأثنين الثلاثاء الأربعاء|الاربعاء الخميس الجمعة السبت الأحد|الاحد",
     },
     0,

@@ -19,5 +19,5 @@ def _sections() -> dict[str, list[list[str]]]:
 _SECTIONS = _sections()
 SYNONYMS: tuple[tuple[str, ...], ...] = tuple(tuple(entry) for entry in _SECTIONS["synonyms"])
 OPPOSITES: tuple[tuple[str, str], ...] = tuple((first, second) for first, second in _SECTIONS["opposites"])
-IRREGULAR: dict[str, str] = {form: lemma for form, lemma in _SECTIONS["irregular"]}
+IRREGULAR: dict[str, str] = {entry[0]: entry[1] for entry in _SECTIONS["irregular"]}
 VERBS: frozenset[str] = frozenset(verb for entry in _SECTIONS["verbs"] for verb in entry)

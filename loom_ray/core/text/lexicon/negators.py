@@ -33,7 +33,9 @@ NEGATORS: dict[str, frozenset[str]] = {
 }
 """Words that deny what they stand beside, folded, apostrophes dropped (don't → dont)."""
 
-NEVER = frozenset("never nie niemals jamais nunca mai jamás nooit nigdy никогда aldrig aldri nikdy ніколи asla ποτέ 从未 从来没".split())
+NEVER = frozenset(
+    """never nie niemals jamais nunca mai jamás nooit nigdy никогда aldrig aldri nikdy ніколи asla ποτέ""".split()
+)
 """Negators of all time: one event of the kind contradicts them, whatever its details."""
 
 FALSE_NEGATIONS: dict[str, tuple[str, ...]] = {
@@ -51,11 +53,13 @@ FALSE_NEGATIONS: dict[str, tuple[str, ...]] = {
 
 UNSPACED_NEGATIONS: dict[str, re.Pattern[str]] = {
     "zh": re.compile(
-        r"(?:不(?!过|過|错|錯|仅|僅|但|同|断|斷|久|少|论|論|管|得不|如|止|光|单)|没(?!关系)|沒(?!關係)|未(?!来|來|婚|必)"
+        r"(?:不(?!过|過|错|錯|仅|僅|但|同|断|斷|久|少|论|論|管|得不|如|止|光|单)"
+        r"|没(?!关系)|沒(?!關係)|未(?!来|來|婚|必)"
         r"|无(?!论|线|锡)|無(?!論|線)|并非|非(?!常|洲|凡)|勿|禁止|别(?!的|人|墅|针))"
     ),
     "ja": re.compile(
-        r"(?:ません|なかった|(?<!少)(?<!危)(?<!かもしれ)(?<!なければなら)(?<!なくてはなら)ない|ずに|ぬ(?=[。、]|$)|不可|未(?=[一-鿿])"
+        r"(?:ません|なかった|(?<!少)(?<!危)(?<!かもしれ)(?<!なければなら)(?<!なくてはなら)ない"
+        r"|ずに|ぬ(?=[。、]|$)|不可|未(?=[一-鿿])"
         r"|無(?:し|効)|なし(?=[でのにと。、]|$)|禁止)"
     ),
     "ko": re.compile(r"(?:않|(?<![가-힣])안(?=\s)|(?<![가-힣])못|없|아니|말아|마세요|마십시오|불가)"),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 
 def _pairs(text: str) -> dict[str, int]:
-    return {word: int(number) for entry in text.split() for words, number in [entry.rsplit("=", 1)] for word in words.split("|")}
+    return {
+        word: int(number)
+        for entry in text.split()
+        for words, number in [entry.rsplit("=", 1)]
+        for word in words.split("|")
+    }
 
 
 CARDINALS: dict[str, dict[str, int]] = {
@@ -54,15 +59,21 @@ ORDINALS: dict[str, dict[str, int]] = {
         "en": """first=1 second=2 third=3 fourth=4 fifth=5 sixth=6 seventh=7 eighth=8 ninth=9 tenth=10 eleventh=11
             twelfth=12 twentieth=20""",
         "de": """erste|ersten|erster|erstes=1 zweite|zweiten|zweiter|zweites=2 dritte|dritten|dritter|drittes=3
-            vierte|vierten|vierter|viertes=4 fünfte|fünften|fünfter=5 sechste|sechsten=6 siebte|siebten=7 achte|achten=8
+            vierte|vierten|vierter|viertes=4 fünfte|fünften|fünfter=5 sechste|sechsten=6 siebte|siebten=7
+            achte|achten=8
             neunte|neunten=9 zehnte|zehnten=10""",
-        "fr": "premier|première=1 deuxième|second|seconde=2 troisième=3 quatrième=4 cinquième=5 sixième=6 septième=7 huitième=8",
-        "es": "primer|primero|primera=1 segundo|segunda=2 tercer|tercero|tercera=3 cuarto|cuarta=4 quinto|quinta=5 sexto|sexta=6",
+        "fr": """premier|première=1 deuxième|second|seconde=2 troisième=3 quatrième=4 cinquième=5 sixième=6 septième=7
+            huitième=8""",
+        "es": """primer|primero|primera=1 segundo|segunda=2 tercer|tercero|tercera=3 cuarto|cuarta=4 quinto|quinta=5
+            sexto|sexta=6""",
         "it": "primo|prima=1 secondo|seconda=2 terzo|terza=3 quarto|quarta=4 quinto|quinta=5 sesto|sesta=6",
-        "pt": "primeiro|primeira=1 segundo|segunda=2 terceiro|terceira=3 quarto|quarta=4 quinto|quinta=5 sexto|sexta=6",
+        "pt": """primeiro|primeira=1 segundo|segunda=2 terceiro|terceira=3 quarto|quarta=4 quinto|quinta=5
+            sexto|sexta=6""",
         "nl": "eerste=1 tweede=2 derde=3 vierde=4 vijfde=5 zesde=6 zevende=7 achtste=8",
-        "pl": "pierwszy|pierwsza|pierwsze|pierwszym=1 drugi|druga|drugie|drugim=2 trzeci|trzecia|trzecie|trzecim=3 czwarty|czwartym=4",
-        "ru": "первый|первая|первое|первом=1 второй|вторая|второе|втором=2 третий|третья|третье|третьем=3 четвёртый|четвертый=4",
+        "pl": """pierwszy|pierwsza|pierwsze|pierwszym=1 drugi|druga|drugie|drugim=2 trzeci|trzecia|trzecie|trzecim=3
+            czwarty|czwartym=4""",
+        "ru": """первый|первая|первое|первом=1 второй|вторая|второе|втором=2 третий|третья|третье|третьем=3
+            четвёртый|четвертый=4""",
     }.items()
 }
 
@@ -81,7 +92,14 @@ SUFFIX_MULTIPLIERS = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 SOFT_ONES = frozenset(["one", "一"])
 """Ways to write one that may as well be an article: alone they make no difference."""
 
-HAN_DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2, "壹": 1, "贰": 2, "叁": 3}
+HAN_DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {
+    "零": 0,
+    "两": 2,
+    "兩": 2,
+    "壹": 1,
+    "贰": 2,
+    "叁": 3,
+}
 HAN_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "萬": 10_000, "億": 100_000_000, "亿": 100_000_000}
 HAN_COUNTERS = frozenset(
     "个個名人年月日点點时時分秒天周週次件円元块层階楼つ本枚台回歳岁杯条張张位只匹頭头號号室口家种種倍度米里斤公吨"

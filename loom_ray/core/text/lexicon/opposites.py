@@ -20,11 +20,13 @@ _TABLE: dict[str, str] = {
         import/export upload/download encode/decode read/write input/output internal/external manual/automatic
         manually/automatically synchronous/asynchronous safe/dangerous safe/unsafe cheap/expensive fast/slow
         quickly/slowly big/small large/small tall/short long/short heavy/light light/dark new/old young/old rich/poor
-        strong/weak easy/difficult easy/hard same/different all/none all/some every/no everyone/nobody everything/nothing
+        strong/weak easy/difficult easy/hard same/different all/none all/some every/no everyone/nobody
+        everything/nothing
         with/without vegetarian/carnivore indoor/outdoor indoors/outdoors day/night morning/evening
         buy/sell bought/sold lend/borrow arrive/depart arrives/departs arrival/departure push/pull ascend/descend
         climb/descend standing/sitting asleep/awake happy/sad healthy/sick gain/lose gained/lost add/remove
-        added/removed hire/fire hired/fired join/leave joined/left keep/drop kept/dropped into/out towards/away toward/away""",
+        added/removed hire/fire hired/fired join/leave joined/left keep/drop kept/dropped into/out towards/away
+        toward/away""",
     "de": """an/aus ein/aus eingeschaltet/ausgeschaltet aktiviert/deaktiviert erlaubt/verboten offen/geschlossen
         geöffnet/geschlossen öffnet/schließt immer/nie vor/nach über/unter mehr/weniger höher/niedriger links/rechts
         oben/unten mit/ohne wahr/falsch heiß/kalt warm/kalt voll/leer neu/alt groß/klein lang/kurz schnell/langsam
@@ -36,14 +38,19 @@ _TABLE: dict[str, str] = {
         augmenté/diminué interne/externe présent/absent""",
     "es": """activado/desactivado encendido/apagado permitido/prohibido abierto/cerrado abierta/cerrada abre/cierra
         siempre/nunca antes/después más/menos izquierda/derecha arriba/abajo con/sin verdadero/falso caliente/frío
-        lleno/vacío nuevo/viejo grande/pequeño largo/corto rápido/lento primero/último aceptado/rechazado ganado/perdido
+        lleno/vacío nuevo/viejo grande/pequeño largo/corto rápido/lento primero/último aceptado/rechazado
+        ganado/perdido
         ama/odia público/privado interno/externo dentro/fuera""",
     "it": """attivato/disattivato acceso/spento permesso/vietato aperto/chiuso aperta/chiusa apre/chiude sempre/mai
         prima/dopo più/meno sinistra/destra sopra/sotto con/senza vero/falso caldo/freddo pieno/vuoto nuovo/vecchio
-        grande/piccolo lungo/corto veloce/lento primo/ultimo accettato/rifiutato ama/odia pubblico/privato dentro/fuori""",
-    "pt": """ativado/desativado ligado/desligado permitido/proibido aberto/fechado aberta/fechada abre/fecha sempre/nunca
-        antes/depois mais/menos esquerda/direita acima/abaixo com/sem verdadeiro/falso quente/frio cheio/vazio novo/velho
-        grande/pequeno longo/curto rápido/lento primeiro/último aceito/rejeitado ama/odeia público/privado dentro/fora""",
+        grande/piccolo lungo/corto veloce/lento primo/ultimo accettato/rifiutato ama/odia pubblico/privato
+        dentro/fuori""",
+    "pt": """ativado/desativado ligado/desligado permitido/proibido aberto/fechado aberta/fechada abre/fecha
+        sempre/nunca
+        antes/depois mais/menos esquerda/direita acima/abaixo com/sem verdadeiro/falso quente/frio cheio/vazio
+        novo/velho
+        grande/pequeno longo/curto rápido/lento primeiro/último aceito/rejeitado ama/odeia público/privado
+        dentro/fora""",
     "nl": """aan/uit ingeschakeld/uitgeschakeld toegestaan/verboten open/dicht open/gesloten opent/sluit altijd/nooit
         voor/na meer/minder links/rechts boven/onder met/zonder waar/onwaar warm/koud vol/leeg nieuw/oud groot/klein
         lang/kort snel/langzaam eerste/laatste binnen/buiten""",
@@ -56,9 +63,12 @@ _TABLE: dict[str, str] = {
         большой/маленький длинный/короткий быстро/медленно первый/последний любит/ненавидит внутри/снаружи""",
     "ar": """مفتوح/مغلق مفتوحة/مغلقة يفتح/يغلق مسموح/ممنوع دائما/أبدا قبل/بعد أكثر/أقل مع/بدون مفعل/معطل كبير/صغير
         جديد/قديم ساخن/بارد داخل/خارج""",
-    "zh": "开/关 开启/关闭 打开/关闭 启用/禁用 允许/禁止 总是/从不 前/后 上/下 左/右 大/小 多/少 高/低 增加/减少 新/旧 冷/热 早/晚 内/外 买/卖 成功/失败",
-    "ja": "オン/オフ 有効/無効 許可/禁止 開/閉 前/後 上/下 左/右 大/小 多/少 高/低 増加/減少 新/旧 内/外 成功/失敗 賛成/反対 公開/非公開",
-    "ko": "켜/꺼 열/닫 허용/금지 활성화/비활성화 항상/절대 전/후 위/아래 성공/실패 증가/감소 찬성/반대 공개/비공개 가능/불가능",
+    "zh": """开/关 开启/关闭 打开/关闭 启用/禁用 允许/禁止 总是/从不 前/后 上/下 左/右 大/小 多/少 高/低
+        增加/减少 新/旧 冷/热 早/晚 内/外 买/卖 成功/失败""",
+    "ja": """オン/オフ 有効/無効 許可/禁止 開/閉 前/後 上/下 左/右 大/小 多/少 高/低 増加/減少 新/旧 内/外
+        成功/失敗 賛成/反対 公開/非公開""",
+    "ko": """켜/꺼 열/닫 허용/금지 활성화/비활성화 항상/절대 전/후 위/아래 성공/실패 증가/감소 찬성/반대
+        공개/비공개 가능/불가능""",
     "th": "เปิด/ปิด อนุญาต/ห้าม ก่อน/หลัง มาก/น้อย ซ้าย/ขวา",
 }
 

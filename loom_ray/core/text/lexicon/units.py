@@ -1,4 +1,4 @@
-"""What is measured in which unit? Unit words and signs, their dimension, and their size in the dimension's base unit."""
+"""What is measured in which unit? Unit words and signs, their dimension, and their size in its base unit."""
 
 from __future__ import annotations
 
@@ -13,27 +13,37 @@ class Unit(NamedTuple):
 
 _TABLE = """
 length 0.001 mm millimetre millimetres millimeter millimeters millimeter 毫米 мм
-length 0.01 cm centimetre centimetres centimeter centimeters zentimeter centimètres centímetros centimetri 厘米 センチ см
+length 0.01 cm centimetre centimetres centimeter centimeters zentimeter centimètres centímetros centimetri 厘米 センチ
+length 0.01 см
 length 1 m metre metres meter meters mètre mètres metro metros metri metrów 米 メートル 미터 м метр метра метров
-length 1000 km kms kilometre kilometres kilometer kilometers kilomètres kilómetros chilometri quilômetros quilómetros 公里 キロ 킬로미터 км
+length 1000 km kms kilometre kilometres kilometer kilometers kilomètres kilómetros chilometri quilômetros quilómetros
+length 1000 公里 キロ 킬로미터 км
 length 0.3048 ft foot feet
 length 0.0254 inch inches in″
 length 0.9144 yd yard yards
 length 1609.344 mi mile miles
 mass 0.001 mg milligram milligrams
 mass 1 g gram grams gramme grammes gramm gramos grammi г
-mass 1000 kg kgs kilo kilos kilogram kilograms kilogramm kilogrammes kilogramos chilogrammi quilos 公斤 千克 キログラム 킬로그램 кг
+mass 1000 kg kgs kilo kilos kilogram kilograms kilogramm kilogrammes kilogramos chilogrammi quilos 公斤 千克
+mass 1000 キログラム 킬로그램 кг
 mass 1000000 t ton tons tonne tonnes tonnen 吨
 mass 453.59237 lb lbs pound_mass
 mass 28.349523125 oz ounce ounces
 time 0.001 ms millisecond milliseconds millisekunden
-time 1 s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi sekund 秒 초 วินาที секунд секунды сек
-time 60 min mins minute minutes minuten minuto minutos minuti minuut minut 分 分钟 分鐘 분 นาที минут минуты мин دقيقة دقائق
-time 3600 h hr hrs hour hours stunde stunden heure heures hora horas ora ore uur uren godzin godziny 小时 小時 時間 시간 ชั่วโมง часов часа ч ساعة ساعات
-time 86400 day days tag tage tagen jour jours día días dia dias giorno giorni dag dagen dni 天 วัน день дня дней يوم أيام
-time 604800 week weeks woche wochen semaine semaines semana semanas settimana settimane weken tygodni 周 週間 주 สัปดาห์ недель недели أسبوع أسابيع
-time 2629746 month months monat monate monaten mois mes meses mese mesi mês maand maanden miesięcy 个月 ヶ月 か月 개월 เดือน месяцев месяца شهر أشهر
-time 31556952 year years yr yrs jahr jahre jahren an ans año años anno anni ano anos jaar lat 年間 년간 ปี лет года سنة سنوات
+time 1 s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi sekund 秒 초 วินาที секунд
+time 1 секунды сек
+time 60 min mins minute minutes minuten minuto minutos minuti minuut minut 分 分钟 分鐘 분 นาที минут минуты мин دقيقة
+time 60 دقائق
+time 3600 h hr hrs hour hours stunde stunden heure heures hora horas ora ore uur uren godzin godziny 小时 小時 時間
+time 3600 시간 ชั่วโมง часов часа ч ساعة ساعات
+time 86400 day days tag tage tagen jour jours día días dia dias giorno giorni dag dagen dni 天 วัน день дня дней يوم
+time 86400 أيام
+time 604800 week weeks woche wochen semaine semaines semana semanas settimana settimane weken tygodni 周 週間 주
+time 604800 สัปดาห์ недель недели أسبوع أسابيع
+time 2629746 month months monat monate monaten mois mes meses mese mesi mês maand maanden miesięcy 个月 ヶ月 か月 개월
+time 2629746 เดือน месяцев месяца شهر أشهر
+time 31556952 year years yr yrs jahr jahre jahren an ans año años anno anni ano anos jaar lat 年間 년간 ปี лет года
+time 31556952 سنة سنوات
 data 1 b byte bytes
 data 1000 kb kilobyte kilobytes
 data 1000000 mb megabyte megabytes мб
@@ -115,9 +125,10 @@ SIGNS_BEFORE = frozenset("$€£¥₩₹₽₺฿")
 AMBIGUOUS: dict[str, frozenset[str]] = {
     "in": frozenset(), "an": frozenset({"fr"}), "ans": frozenset({"fr"}), "lat": frozenset({"pl"}), "won": frozenset(),
     "try": frozenset(), "mes": frozenset({"es", "pt"}), "bar": frozenset({"en", "de", "fr", "nl", "it"}),
-    "pounds": frozenset({"en"}), "tag": frozenset({"de"}), "dag": frozenset({"nl", "sv", "da"}), "dia": frozenset({"pt"}),
-    "hora": frozenset({"es", "pt"}), "ora": frozenset({"it"}), "ore": frozenset({"it"}), "b": frozenset(), "mi": frozenset(),
-    "franc": frozenset({"en", "fr"}), "metro": frozenset({"es", "it", "pt"}), "min": frozenset({"en", "de", "fr", "nl"}),
+    "pounds": frozenset({"en"}), "tag": frozenset({"de"}), "dag": frozenset({"nl", "sv", "da"}),
+    "dia": frozenset({"pt"}), "hora": frozenset({"es", "pt"}), "ora": frozenset({"it"}), "ore": frozenset({"it"}),
+    "b": frozenset(), "mi": frozenset(), "franc": frozenset({"en", "fr"}), "metro": frozenset({"es", "it", "pt"}),
+    "min": frozenset({"en", "de", "fr", "nl"}),
     "sec": frozenset({"en"}), "cal": frozenset(), "pa": frozenset(), "л": frozenset(),
 }  # fmt: skip
 """Aliases that are also ordinary words: units only in these languages, glued to the number, or in capitals (TRY)."""

@@ -1,4 +1,5 @@
-"""Which word opens what is said of the subject? Copulas, auxiliaries and frequent verbs of lasting facts, by language."""
+"""Which word opens what is said of the subject? Copulas, auxiliaries and frequent verbs of lasting facts, by
+language."""
 
 from __future__ import annotations
 
@@ -27,36 +28,77 @@ COPULAS: dict[str, frozenset[str]] = {
 VERBS: dict[str, frozenset[str]] = {
     language: frozenset(words.split())
     for language, words in {
-        "de": """hat haben hatte hatten kann können muss müssen soll sollen darf dürfen will wollen mag mögen wohnt lebt
+        "de": """hat haben hatte hatten kann können muss müssen soll sollen darf dürfen will wollen mag mögen wohnt
+            lebt
             arbeitet leitet beginnt endet startet öffnet schließt kostet dauert fährt kommt geht liegt steht hält läuft
             nutzt benutzt verwendet braucht benötigt besitzt gehört bevorzugt trägt heißt findet gibt gilt spielt isst
-            trinkt spricht lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft liefert""",
-        "fr": """a ont avait avaient peut peuvent doit doivent habite vit travaille dirige commence finit démarre ouvre ferme
+            trinkt spricht lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft
+            liefert""",
+        "fr": """a ont avait avaient peut peuvent doit doivent habite vit travaille dirige commence finit démarre
+            ouvre ferme
             coûte dure part arrive va vient tient utilise emploie possède préfère porte joue mange boit parle étudie
             contient compte gagne paie livre aime déteste""",
-        "es": """ha han tiene tienen tenía puede pueden debe deben vive trabaja dirige empieza comienza termina abre cierra
-            cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene gana
+        "es": """ha han tiene tienen tenía puede pueden debe deben vive trabaja dirige empieza comienza termina abre
+            cierra
+            cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene
+            gana
             paga entrega gusta odia necesita""",
-        "it": """ha hanno aveva può possono deve devono vive abita lavora dirige inizia comincia finisce apre chiude costa dura
-            parte arriva va viene usa utilizza possiede preferisce porta gioca mangia beve parla studia contiene guadagna
+        "it": """ha hanno aveva può possono deve devono vive abita lavora dirige inizia comincia finisce apre chiude
+            costa dura
+            parte arriva va viene usa utilizza possiede preferisce porta gioca mangia beve parla studia contiene
+            guadagna
             paga consegna piace odia""",
-        "pt": """tem têm tinha pode podem deve devem vive mora trabalha dirige começa termina abre fecha custa dura sai chega
-            vai vem usa utiliza possui prefere leva joga come bebe fala estuda contém ganha paga entrega gosta odeia precisa""",
-        "nl": """heeft hebben had kan kunnen moet moeten mag mogen woont leeft werkt leidt begint eindigt start opent sluit
+        "pt": """tem têm tinha pode podem deve devem vive mora trabalha dirige começa termina abre fecha custa dura
+            sai chega
+            vai vem usa utiliza possui prefere leva joga come bebe fala estuda contém ganha paga entrega gosta odeia
+            precisa""",
+        "nl": """heeft hebben had kan kunnen moet moeten mag mogen woont leeft werkt leidt begint eindigt start opent
+            sluit
             kost duurt rijdt vertrekt komt gaat ligt staat gebruikt bezit verkiest draagt speelt eet drinkt spreekt
             studeert bevat verdient betaalt levert houdt""",
-        "pl": """ma mają miał miała może mogą musi muszą mieszka żyje pracuje kieruje zaczyna kończy otwiera zamyka kosztuje
-            trwa odjeżdża przyjeżdża używa posiada woli nosi gra je pije mówi studiuje zawiera zarabia płaci dostarcza lubi""",
+        "pl": """ma mają miał miała może mogą musi muszą mieszka żyje pracuje kieruje zaczyna kończy otwiera zamyka
+            kosztuje
+            trwa odjeżdża przyjeżdża używa posiada woli nosi gra je pije mówi studiuje zawiera zarabia płaci dostarcza
+            lubi""",
         "ru": """имеет имеют может могут должен должна должны живёт живет работает руководит начинается заканчивается
-            открывается закрывается стоит длится отправляется прибывает использует владеет предпочитает носит играет ест
+            открывается закрывается стоит длится отправляется прибывает использует владеет предпочитает носит играет
+            ест
             пьёт пьет говорит учится содержит зарабатывает платит действует находится любит""",
-        "sv": "har hade kan måste ska bor lever arbetar leder börjar slutar öppnar stänger kostar använder äger föredrar",
-        "da": "har havde kan må skal bor lever arbejder leder begynder slutter åbner lukker koster bruger ejer foretrækker",
+        "sv": """har hade kan måste ska bor lever arbetar leder börjar slutar öppnar stänger kostar använder
+            äger föredrar""",
+        "da": """har havde kan må skal bor lever arbejder leder begynder slutter åbner lukker koster bruger ejer
+            foretrækker""",
         "ar": "يعيش يعمل يدير يبدأ ينتهي يفتح يغلق يكلف يستخدم يملك يفضل يقع",
     }.items()
 }
 """Finite forms as written, folded. English is told by its verb list and endings instead (see `predicate`)."""
 
 ENGLISH_AUXILIARIES = frozenset(
-    ["has", "have", "had", "can", "could", "may", "might", "must", "shall", "should", "will", "would", "do", "does", "did", "cannot", "can't", "won't", "don't", "doesn't", "didn't", "hasn't", "haven't", "never", "always"]
+    [
+        "has",
+        "have",
+        "had",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "will",
+        "would",
+        "do",
+        "does",
+        "did",
+        "cannot",
+        "can't",
+        "won't",
+        "don't",
+        "doesn't",
+        "didn't",
+        "hasn't",
+        "haven't",
+        "never",
+        "always",
+    ]
 )
