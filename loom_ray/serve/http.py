@@ -31,6 +31,7 @@ from loom_ray.contract.openapi import openapi_document
 from loom_ray.contract.ops import OPS, Op
 from loom_ray.contract.settings import Settings
 from loom_ray.serve.gateway import Gateway
+from loom_ray.serve.health import health_body
 
 _log = logging.getLogger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -59,8 +60,8 @@ class _Surface:
         self._docs = _docs_page()
 
     async def health(self, request: Request) -> Response:
-        """Says that this process answers; asks nobody else."""
-        return _json({"status": "ok", "version": __version__, "embedder": self._settings.embedder})
+        """Where HAProxy does not answer it already."""
+        return _json(health_body(self._settings))
 
     async def ready(self, request: Request) -> Response:
         missing = await self._gateway.not_ready()
