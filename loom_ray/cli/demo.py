@@ -23,8 +23,9 @@ STORY = (
 
 def play(url: str | None) -> int:
     """Tell the story; the exit code is 2 when no server answers."""
+    base_url = url or ""
     try:
-        base_url = url or _configured_url()
+        base_url = base_url or _configured_url()
         with httpx.Client(base_url=base_url, timeout=TIMEOUT_S) as client:
             _tell(client, f"demo-{secrets.token_hex(3)}")
     except (httpx.TransportError, httpx.InvalidURL) as error:
