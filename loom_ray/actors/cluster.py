@@ -216,7 +216,7 @@ class RayCluster:
         self._embedders = start_embedders(settings)
 
     async def wake(self, place: Place) -> None:
-        await answer_of(self._directory.wake.remote(*place), START_S_MAX)
+        await stateless_answer(self._directory.wake.remote(*place), START_S_MAX)
 
     async def serve(self, place: Place, calls: list[Call]) -> list[Reply]:
         handle = await self._handle(place)
@@ -227,7 +227,7 @@ class RayCluster:
         return await self._ask(place, handle.finish.remote(call_id))
 
     async def touch(self, places: Sequence[Place]) -> None:
-        await answer_of(self._directory.touch.remote(list(places)), ASK_S_MAX)
+        await stateless_answer(self._directory.touch.remote(list(places)), ASK_S_MAX)
 
     async def not_ready(self) -> dict[str, str]:
         missing: dict[str, str] = {}
@@ -287,13 +287,13 @@ class RemoteEmbedder:
             return await self._ask(texts)
 
     async def describe(self) -> Description:
-        return await answer_of(self._pool[0].describe.remote(), ASK_S_MAX)
+        return await stateless_answer(self._pool[0].describe.remote(), ASK_S_MAX)
 
     async def _embed_together(self, asked: list[Sequence[str]]) -> list[Vectors | BaseException]:
         self._trips += 1
         embedder = self._pool[self._trips % len(self._pool)]
         texts = [text for one in asked for text in one]
-        embedded = await answer_of(embedder.embed_each.remote(texts, self._deadline_s), self._deadline_s)
+        embedded = await stateless_answer(embedder.embed_each.remote(texts, self._deadline_s), self._deadline_s)
         results: list[Vectors | BaseException] = []
         start = 0
         for one in asked:
@@ -354,3 +354,11 @@ async def answer_of(reference: Any, seconds: float) -> Any:
         raise BackendUnavailable("an actor does not answer", retry_after_s=1.0) from None
     except RayTaskError as wrapped:
         raise (wrapped.cause if isinstance(wrapped.cause, Exception) else wrapped) from None
+
+
+async def stateless_answer(reference: Any, seconds: float) -> Any:
+    """As `answer_of`, of an actor that loses nothing when it ends: Ray is starting it anew, so BackendUnavailable."""
+    try:
+        return await answer_of(reference, seconds)
+    except RayActorError:
+        raise BackendUnavailable("an actor is being restarted", retry_after_s=1.0) from None

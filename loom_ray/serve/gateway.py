@@ -70,20 +70,41 @@ class Gateway:
 
     async def _delivered(self, op: Op, place: Place, call: Call) -> Reply:
         """Sends the call until somebody has answered it; again only where that cannot carry it out twice."""
+        at_stake = False  # somebody may have begun with this write
         for _ in range(WAKES_MAX):
-            try:
-                reply = await self._line(place)(call)
-                self._drop_idle_line(place)
-                if reply.pending:
-                    reply = await self._cluster.finish(place, call.call_id)
-                if not reply.moved:
-                    self._note_use(place)
-                    return reply
-            except NamespaceGone as gone:
-                if gone.looked_at and op.writes and not call.idempotency_key:
-                    raise OutcomeUnknown("the namespace failed while it wrote", retry_after_s=1.0) from None
+            reply, begun = await self._tried(place, call)
+            if reply is not None:
+                return reply
+            at_stake = op.writes and (at_stake or begun)
+            if at_stake and not call.idempotency_key:
+                raise OutcomeUnknown("the namespace failed while it wrote", retry_after_s=1.0)
+            await self._woken(place, at_stake)
+        raise (OutcomeUnknown if at_stake else BackendUnavailable)("the namespace keeps failing", retry_after_s=1.0)
+
+    async def _tried(self, place: Place, call: Call) -> tuple[Reply | None, bool]:
+        """The reply, None where the namespace has gone or left; and whether it may have begun with the call."""
+        pending = False
+        try:
+            reply = await self._line(place)(call)
+            if reply.pending:
+                pending = True
+                reply = await self._cluster.finish(place, call.call_id)
+        except NamespaceGone as gone:
+            return None, pending or gone.looked_at
+        finally:
+            self._drop_idle_line(place)
+        if reply.moved:
+            return None, False
+        self._note_use(place)
+        return reply, True
+
+    async def _woken(self, place: Place, at_stake: bool) -> None:
+        try:
             await self._cluster.wake(place)
-        raise BackendUnavailable("the namespace keeps failing", retry_after_s=1.0)
+        except BackendUnavailable as refusal:
+            if at_stake:
+                raise OutcomeUnknown(refusal.message, retry_after_s=refusal.retry_after_s) from refusal
+            raise
 
     def _line(self, place: Place) -> Coalescer[Call, Reply]:
         line = self._lines.get(place)
