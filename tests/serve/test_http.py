@@ -223,6 +223,11 @@ async def test_a_secret_row_reaches_no_embedder_and_no_search(tmp_path: Path) ->
         assert not any("thistle" in text for text in cluster.embedders.texts)
         found = (await client.post("/v1/memory.search", json={"query": "thistle door"})).json()["results"]
         assert found == []
+        (row,) = (await client.post("/v1/memory.list", json={})).json()["rows"]
+        assert (row["memory_key"], row["value"]) == ("gate", None)
+        assert (await client.post("/v1/memory.list", json={"contains": "thistle"})).json()["count"] == 0
+        got = (await client.post("/v1/memory.get", json={"memory_key": "gate"})).json()
+        assert got["value"] == "The door opens with thistle."
 
 
 async def test_another_embedder_is_refused_and_reads_by_key_go_on(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def is_peer(row: Row, settled: Settled, now: int) -> bool:
     """Another address, the same type, the same user or nobody's, not expired, and true at a common time."""
     return (
         row.address != settled.address
+        and row.is_searched  # a secret is nobody's peer: its excerpt would be shown
         and row.memory_type is settled.memory_type
         and _share_a_user(row.user_id, settled.address.identity.user_id)
         and (row.expires_at is None or row.expires_at > now)

@@ -10,7 +10,7 @@ from itertools import islice
 
 from loom_ray.contract.errors import InvalidRequest
 from loom_ray.contract.reading import ConflictsListAnswer, ConflictsListRequest, ListAnswer, ListRequest
-from loom_ray.core.read.view import is_current, row_view
+from loom_ray.core.read.view import is_current, listed_view, row_view
 from loom_ray.core.row import Row, Status
 from loom_ray.core.state import KeyOrder, State
 
@@ -28,7 +28,7 @@ def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> L
     page = rest[: request.limit]
     more = len(rest) > len(page)
     return ListAnswer(
-        rows=[row_view(row, state, namespace) for row in page],
+        rows=[listed_view(row, state, namespace) for row in page],
         count=len(matching),
         next_cursor=write_cursor(page[-1]) if page and more else "",
     )
@@ -62,7 +62,7 @@ def _filter(request: ListRequest, now: int) -> Callable[[Row], bool]:
             and (request.user_id in ANYBODY or row.user_id == request.user_id)
             and (request.memory_type is None or row.memory_type == request.memory_type)
             and (not tags or not tags.isdisjoint(row.tags))
-            and (not contains or contains in row.text.casefold())
+            and (not contains or (row.sensitivity != "high" and contains in row.text.casefold()))
         )
 
     return fits

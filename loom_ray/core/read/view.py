@@ -49,6 +49,12 @@ def row_view(row: Row, state: State, namespace: str) -> RowView:
     )
 
 
+def listed_view(row: Row, state: State, namespace: str) -> RowView:
+    """As `row_view`, for answers over many rows: a row of high sensitivity is readable by key only, so not here."""
+    view = row_view(row, state, namespace)
+    return view if row.sensitivity != "high" else view.model_copy(update={"value": None})
+
+
 def _key_of(memory_id: str, state: State) -> str:
     row = state.rows.get(memory_id)
     return row.memory_key if row else ""

@@ -177,6 +177,14 @@ def test_a_row_that_becomes_secret_loses_its_vector() -> None:
     assert len(scene.vectors[written.row.memory_id]) == 1
 
 
+def test_a_secret_is_nobody_s_peer() -> None:
+    scene = Scene()
+    scene.set("door", LEASE, session_id="s1", sensitivity="high")
+    for value in (LEASE, LATER):
+        written = scene.set("door", value, session_id="s2")
+        assert (written.outcome.verdict, written.outcome.peers) == ("clear", ())
+
+
 def test_char_limit_counts_characters_and_persists() -> None:
     scene = Scene()
     scene.set("sign", "ü" * 40, char_limit=40)
