@@ -153,6 +153,29 @@ def test_two_scenes_that_nothing_names_do_not_contradict_each_other() -> None:
     assert judged("A man is peeling an onion.", "A man is peeling a carrot.").kind is not PairKind.CONFLICT
 
 
+MANY_AT_ONCE = [
+    ("Drinks I like: cocoa", "Drinks I like: cider"),
+    ("Runa likes herring.", "Runa likes mackerel."),
+    ("Runa speaks Danish.", "Runa speaks Faroese."),
+    ("Runa mag Hering.", "Runa mag Makrele."),
+]
+
+
+@pytest.mark.parametrize(("stored", "new"), MANY_AT_ONCE)
+def test_a_relation_to_many_things_is_not_contradicted_by_another_of_them(stored: str, new: str) -> None:
+    verdict = judged(stored, new)
+
+    assert (verdict.kind, verdict.rule) == (PairKind.ELABORATION, "multi_valued")
+    assert judged(stored, new, same_key=True).kind is PairKind.CONFLICT
+
+
+def test_labels_that_say_more_than_each_other_are_not_set_against_each_other() -> None:
+    stored = "winner of the regatta: Petrel"
+
+    assert judged(stored, "winner of the junior regatta: Kestrel").kind is not PairKind.CONFLICT
+    assert judged(stored, "winner of the regatta: Kestrel").kind is PairKind.CONFLICT
+
+
 def test_nothing_in_common_is_clear_even_for_an_embedder_that_sees_spelling_only() -> None:
     assert judged("The choir sings on deck.", "Diesel prices rose.", 0.99).kind is PairKind.CLEAR
 

@@ -9,6 +9,7 @@ from loom_ray.core.judging.alignment import Alignment, Slot
 from loom_ray.core.judging.differences import joined_values, opposites, value_class
 from loom_ray.core.judging.order import Order, compare_order
 from loom_ray.core.judging.shape import has_value, is_action, is_in_subject
+from loom_ray.core.text.lexicon.changes import CHANGES
 from loom_ray.core.text.statement import Statement
 from loom_ray.core.text.words import VALUE_KINDS, Kind
 
@@ -18,6 +19,7 @@ _DENIAL_SHARED_MIN = 2  # with the action among them; one more without
 _VALUE_COVER_MIN = 0.5
 _CHANGE_COVER_MIN = 0.34
 _TEMPLATE_SHARED_MIN = 2
+_SLOT_WORDS_MAX = 6
 
 
 class Relation(Enum):
@@ -96,6 +98,13 @@ def _cover(ours: Statement, theirs: Statement, alignment: Alignment) -> float:
     return len(alignment.pairs) / min(len(ours.content), len(theirs.content))
 
 
+def _cover_but_cues(ours: Statement, theirs: Statement, alignment: Alignment) -> float:
+    """The same without the words that tell of the change: that both were increased makes them no one thing."""
+    cues = CHANGES.get(ours.language, frozenset[str]())
+    pairs = [pair for pair in alignment.pairs if pair[0].folded not in cues]
+    return len(pairs) / min(len(ours.content), len(theirs.content))
+
+
 def _polar(ours: Statement, theirs: Statement, alignment: Alignment, negated: bool, opposed: bool) -> Finding:
     if negated and opposed:
         return Finding(Relation.REWORDED, "double_negation")
@@ -133,15 +142,26 @@ def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: l
     if _is_about_another(ours, theirs, alignment, replaced):
         unnamed = ours.is_indefinite and theirs.is_indefinite
         return Finding(Relation.REWORDED, "reworded") if unnamed else Finding(Relation.OTHER, "other_subject")
+    if ours.is_labelled and theirs.is_labelled and _labels_differ(ours, theirs, alignment, replaced):
+        return Finding(Relation.REWORDED, "other_label")
     if len(replaced) == 1:
         return _one_slot(ours, theirs, alignment, replaced[0], len(slots) == 1)
-    cover = _cover(ours, theirs, alignment)
+    changing = ours.tells_change or theirs.tells_change
+    cover = _cover_but_cues(ours, theirs, alignment) if changing else _cover(ours, theirs, alignment)
     one_subject = _have_one_subject(ours, theirs, alignment)
     valued = [slot for slot in replaced if _against(slot) or (one_subject and has_value(slot))]
-    changing = ours.tells_change or theirs.tells_change
     if valued and cover >= (_CHANGE_COVER_MIN if changing else _VALUE_COVER_MIN):
         return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else Certainty.LIKELY)
     return Finding(Relation.REWORDED, "reworded")
+
+
+def _labels_differ(ours: Statement, theirs: Statement, alignment: Alignment, replaced: list[Slot]) -> bool:
+    """Whether a label says more than the other (super bowl, last super bowl), or stands for a whole topic of which two
+    different things are told: nothing but the label is common."""
+    in_label = any(word.start < ours.subject_end for slot in alignment.slots for word in slot.ours)
+    in_label = in_label or any(word.start < theirs.subject_end for slot in alignment.slots for word in slot.theirs)
+    behind = sum(pair[0].start >= ours.subject_end for pair in alignment.pairs)
+    return in_label or (len(replaced) > 1 and not behind)
 
 
 def _have_one_subject(ours: Statement, theirs: Statement, alignment: Alignment) -> bool:
@@ -156,7 +176,7 @@ def _have_one_subject(ours: Statement, theirs: Statement, alignment: Alignment) 
 def _is_about_another(ours: Statement, theirs: Statement, alignment: Alignment, replaced: list[Slot]) -> bool:
     """A changed value is told in other words than the value that it replaces, so its subject may be worded otherwise;
     then only another name or number makes another subject."""
-    changing = ours.tells_change or theirs.tells_change
+    changing = (ours.tells_change or theirs.tells_change) and not (ours.is_labelled and theirs.is_labelled)
     subjects = [slot for slot in replaced if is_in_subject(slot, ours, theirs, alignment)]
     return any(has_value(slot) for slot in subjects) if changing else bool(subjects)
 
@@ -164,6 +184,10 @@ def _is_about_another(ours: Statement, theirs: Statement, alignment: Alignment, 
 def _one_slot(ours: Statement, theirs: Statement, alignment: Alignment, slot: Slot, alone: bool) -> Finding:
     shared = len(alignment.pairs)
     certainty = Certainty.WORDS if alone and shared >= _TEMPLATE_SHARED_MIN else Certainty.LIKELY
+    if ours.is_multi_valued and theirs.is_multi_valued and not _against(slot):
+        return Finding(Relation.REWORDED, "multi_valued")
+    if max(len(slot.ours), len(slot.theirs)) > _SLOT_WORDS_MAX and not _against(slot):
+        return Finding(Relation.REWORDED, "reworded")
     if _against(slot) or has_value(slot):
         changing = not alone and (ours.tells_change or theirs.tells_change)
         return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else certainty)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loom_ray.core.text.lexicon import english
 from loom_ray.core.text.lexicon.function_words import BEINGS, DEFINITE, INDEFINITE, UNSPACED_BEINGS
-from loom_ray.core.text.lexicon.verbs import COPULAS, ENGLISH_AUXILIARIES, VERBS
+from loom_ray.core.text.lexicon.verbs import ASKING, COPULAS, ENGLISH_AUXILIARIES, HAVING, MULTI_VALUED, VERBS
 from loom_ray.core.text.words import CONTENT_KINDS, VALUE_KINDS, Kind, Word
 
 _RELATIVE = frozenset(
@@ -245,6 +245,19 @@ def _is_about_some_being(words: Sequence[Word], language: str) -> bool:
         text = "".join(word.text for word in words[:_OPENING_CHARACTERS])
         return any(being in text for being in UNSPACED_BEINGS)
     return any(word.folded in BEINGS for word in opening)
+
+
+def is_multi_valued(words: Sequence[Word], end: int) -> bool:
+    """Whether what is said may hold of many things at once (likes cats, languages she speaks: Danish).
+
+    `end` is where the predicate begins. A label is read whole, else the verb that opens the predicate.
+    """
+    if not words or words[0].folded in ASKING:
+        return False
+    labelled = any(word.kind == Kind.MARK and word.text == ":" and word.end == end for word in words)
+    if labelled:
+        return any(word.folded in MULTI_VALUED - HAVING for word in words if word.end <= end)
+    return any(word.folded in MULTI_VALUED for word in words if word.start == end)
 
 
 def names_one_holder(words: Sequence[Word], language: str) -> bool:

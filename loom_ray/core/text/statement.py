@@ -36,10 +36,16 @@ class Statement:
     subject_end: int  # offset where the predicate begins; 0 if unknown
     is_indefinite: bool  # a dog, two men, there is …
     names_one_holder: bool  # … is the …
+    is_multi_valued: bool  # likes, speaks …: it may hold of many things at once
     denies_all: bool  # never: no event of the kind
     tells_change: bool  # now, moved to, increased …
     is_question: bool
     is_truncated: bool
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a label names the subject (Favourite knot: bowline)."""
+        return self.text[max(0, self.subject_end - 1) : self.subject_end] == ":"
 
 
 def analyse(text: str) -> Statement:
@@ -74,15 +80,17 @@ def _analysed(text: str, language: str = "") -> Statement:
     tokens = tokenise(normal)
     language = language or detect_language(normal, _spaced_words(tokens[:_LANGUAGE_WORDS]))
     words = tuple(WordReader(normal, tokens, language).read())
+    end = predicate.subject_end(words, language)
     return Statement(
         text=normal,
         language=language,
         words=words,
         content=tuple(word for word in words if word.kind in CONTENT_KINDS),
         negations=tuple(word for word in words if word.kind == Kind.NEGATION),
-        subject_end=predicate.subject_end(words, language),
+        subject_end=end,
         is_indefinite=predicate.is_indefinite(words, language),
         names_one_holder=predicate.names_one_holder(words, language),
+        is_multi_valued=predicate.is_multi_valued(words, end),
         denies_all=any(word.kind == Kind.NEGATION and word.folded in NEVER for word in words),
         tells_change=_tells_change(normal, words, language),
         is_question=normal.rstrip().endswith(("?", "？", "؟")),

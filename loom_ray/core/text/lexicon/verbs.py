@@ -102,3 +102,21 @@ ENGLISH_AUXILIARIES = frozenset(
         "always",
     ]
 )
+
+MULTI_VALUED = frozenset(
+    """like likes liked love loves enjoy enjoys dislike dislikes hate hates avoid avoids know knows speak speaks visit
+    visits visited read reads watch watches own owns has have include includes contain contains support supports offer
+    offers sell sells collect collects mag mögen liebt hasst kennt spricht besitzt hat haben enthält bietet
+    aime aiment adore déteste connaît parle possède a ont contient gusta gustan odia conoce habla tiene tienen contiene
+    ama piace odia conosce parla possiede ha hanno gosta odeia conhece fala tem têm houdt kent spreekt heeft hebben
+    lubi zna mówi ma mają любит знает говорит имеет""".split()
+)
+"""Relations that one subject may have to many things: who likes cats may like dogs as well."""
+
+HAVING = frozenset("has have hat haben a ont tiene tienen ha hanno tem têm heeft hebben ma mają имеет".split())
+"""Those among them that are also auxiliaries: they count only where the predicate begins with them."""
+
+ASKING = frozenset(
+    "who what when where which how whose why wer was wann wo wie qui quand où quién cuándo chi quando wie".split()
+)
+"""A label that asks has one answer."""
