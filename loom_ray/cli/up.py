@@ -142,7 +142,7 @@ def _announce(server: Server, seconds: float) -> None:
     settings, url = server.settings, _url(server.settings)
     ray = server.stages.get("serve", 0.0)
     console.print(f"ready after {seconds:.1f} s (Ray and Ray Serve: {ray:.1f} s)\n")
-    console.print(f"  address    {url}   (also /docs, /openapi.json, /metrics)")
+    console.print(f"  address    {url}   (also /docs, /openapi.json)")
     console.print(f"  data       {settings.storage_url}")
     console.print(f"  embedder   {settings.embedder}")
     if not server.behind_haproxy and not server.ray_address:

@@ -2,10 +2,11 @@
 
     python haproxy_launcher.py PAGES HAPROXY [the arguments that Serve gives HAProxy]
 
-Serve 2.60 renders the configuration from a fixed template without a hook. Four things in it do not do for us:
+Serve 2.60 renders the configuration from a fixed template without a hook. Five things in it do not do for us:
 - its statistics and metrics listen on every interface, without a password: here they listen on loopback alone;
 - its own failures are plain text under a 500: here they are our error shape, under the status that tells what to do;
 - a replica whose loop is busy cannot say that the server is alive: here HAProxy answers GET /v1/health itself;
+- a client's header may shorten Serve's own timeout, whose refusal is plain text: here the header is dropped;
 - it waits for a slow head of a request for ever, and logs each request to a syslog that nobody runs.
 And HAProxy outlives a killed parent, holding our port: here the kernel ends it with its parent (prctl(2), PDEATHSIG).
 
@@ -25,6 +26,7 @@ PR_SET_PDEATHSIG = 1
 LOOPBACK_ONLY = ("frontend prometheus", "listen stats")
 REQUEST_HEAD_S_MAX = 30
 HEALTH = "health.json"
+SERVE_TIMEOUT = "x-request-timeout-seconds"
 ASKS_HEALTH = "{ path /v1/health } { method GET HEAD }"
 
 
@@ -46,6 +48,7 @@ def _lines(configuration: str, pages: Path) -> Iterator[str]:
         if words[:1] == ["bind"] and section == "frontend http_frontend":
             answer = f"return status 200 content-type application/json file {pages / HEALTH}"
             yield f"    http-request {answer} if {ASKS_HEALTH}"
+            yield f"    http-request del-header {SERVE_TIMEOUT}"
         if line.strip() == "defaults":
             yield f"    timeout http-request {REQUEST_HEAD_S_MAX}s"
             yield from (f"    errorfile {page.stem} {page}" for page in sorted(pages.glob("*.http")))
