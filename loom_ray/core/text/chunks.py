@@ -29,7 +29,10 @@ _Costs = npt.NDArray[np.int64]
 
 def excerpt(text: str) -> str:
     """The beginning of a text that its first vector embeds: all of it, or what 1,200 characters of JSON hold."""
-    return next(_pieces(text[:EXCERPT_CHARS_MAX], EXCERPT_CHARS_MAX), "")
+    beginning = text[:EXCERPT_CHARS_MAX]
+    if len(json.dumps(beginning)) <= EXCERPT_CHARS_MAX:  # nearly every text, and every hit of a search asks
+        return beginning
+    return next(_pieces(beginning, EXCERPT_CHARS_MAX), "")
 
 
 def chunks(value: JsonValue, memory_key: str, chunks_max: int = CHUNKS_MAX) -> list[str]:
