@@ -41,7 +41,7 @@ class Base:
 class Tail:
     """The segments after the base, in order, and what follows from them."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...] = field(repr=False)
     next_seq: int
     owner: str  # the incarnation to supersede; empty if there was none
     closed: bool

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import zstandard
 
@@ -30,7 +30,7 @@ ZEROS_OF_A_TORN_WRITE = bytes(16)
 class Segment:
     seq: int
     incarnation: str
-    records: tuple[StoredRecord, ...]
+    records: tuple[StoredRecord, ...] = field(repr=False)
 
 
 def encode_segment(seq: int, incarnation: str, lines: bytes) -> bytes:

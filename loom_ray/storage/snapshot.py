@@ -10,7 +10,7 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -44,15 +44,16 @@ class StateImage:
 
     `vectors[i]` belongs to `rows[i]`: shape (1 + chunks, dimensions), float16, or None for a row without.
     `matrix` is set where the image was loaded: all vectors one below the other, of which `vectors` are views.
+    Its repr shows none of these: asyncio puts the repr of a task's result into messages, which took minutes.
     """
 
-    rows: Sequence[Row] = ()
-    vectors: Sequence[Vectors | None] = ()
-    answers: Sequence[Answered] = ()  # oldest first
+    rows: Sequence[Row] = field(default=(), repr=False)
+    vectors: Sequence[Vectors | None] = field(default=(), repr=False)
+    answers: Sequence[Answered] = field(default=(), repr=False)  # oldest first
     registered: Registered | None = None
     embedder: EmbedderStamp | None = None
     last_version: int = 0
-    matrix: Vectors | None = None
+    matrix: Vectors | None = field(default=None, repr=False)
 
 
 async def store_image(

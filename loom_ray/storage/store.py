@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loom_ray.core.records import EmbedderStamp, Record
 from loom_ray.core.row import Row
@@ -26,7 +26,7 @@ class Recovered:
     """The state is `image`, then the records in order. `notes` are warnings that name files."""
 
     image: StateImage
-    records: tuple[Record, ...]
+    records: tuple[Record, ...] = field(repr=False)
     notes: tuple[str, ...]
 
 

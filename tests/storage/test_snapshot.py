@@ -151,6 +151,14 @@ async def test_a_fenced_incarnation_writes_no_snapshot() -> None:
         await old.close(image())
 
 
+async def test_what_was_recovered_is_shown_in_a_line() -> None:
+    _, blobs = memory()
+    store, _ = await opened(blobs, "one")
+    await store.snapshot(image(*range(1, 300)))
+    await store.commit.submit([written(number) for number in range(300, 600)])
+    assert len(repr((await opened(blobs, "two"))[1])) < 400
+
+
 async def test_one_snapshot_at_a_time() -> None:
     _, blobs = memory()
     store, _ = await opened(blobs, "one")
