@@ -8,7 +8,7 @@ import os
 import time
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import ray
@@ -17,14 +17,15 @@ from ray.exceptions import ActorDiedError, RayActorError, RayError, RayTaskError
 from loom_ray.actors.calls import Call, NamespaceGone, Reply
 from loom_ray.actors.coalescing import Coalescer
 from loom_ray.actors.directory import Directory, Place
-from loom_ray.actors.embedding.actor import Description, EmbedderService
-from loom_ray.actors.namespace import Namespace
-from loom_ray.actors.opening import open_namespace
 from loom_ray.contract.errors import BackendUnavailable, LoomError
 from loom_ray.contract.settings import Settings
 from loom_ray.core.records import Vectors
 from loom_ray.storage.blobs import BlobMissing, open_blobs
 from loom_ray.storage.errors import StorageError
+
+if TYPE_CHECKING:  # FAISS and its like are loaded by the actors that use them, not by everyone who speaks to those
+    from loom_ray.actors.embedding.actor import Description
+    from loom_ray.actors.namespace import Namespace
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +92,8 @@ class NamespaceActor:
             raise
 
     async def _open(self) -> Namespace:
+        from loom_ray.actors.opening import open_namespace
+
         blobs = open_blobs(self._settings.storage_url)
         return await open_namespace(
             self._place, self._settings, blobs, RemoteEmbedder(self._settings), self._incarnation, time.time_ns
@@ -148,17 +151,25 @@ class DirectoryActor:
             await self._directory.send_idle_home()
 
 
-class EmbedderActor(EmbedderService):
+class EmbedderActor:
     """One of the pool; it begins to load as soon as it is there."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+        from loom_ray.actors.embedding.actor import EmbedderService
+
+        self._service = EmbedderService(settings)
 
     async def prepare(self) -> None:
         try:
-            await self.start()
+            await self._service.start()
         except LoomError as refusal:  # told again to everyone who asks for a vector
             _log.warning("the embedder is not ready: %s", refusal)
+
+    async def embed_each(self, texts: list[str], deadline_s: float) -> Any:
+        return await self._service.embed_each(texts, deadline_s)
+
+    async def describe(self) -> Description:
+        return self._service.describe()
 
 
 def live_max_of_node() -> int:
