@@ -16,8 +16,6 @@ StorageError
 └── FolderLocked        another server holds the folder
 """
 
-# ruff: noqa: N818 (each is named after what happened, as in the contract)
-
 from __future__ import annotations
 
 
