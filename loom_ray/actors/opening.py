@@ -8,16 +8,15 @@ from collections.abc import Callable
 from loom_ray.actors.directory import Place
 from loom_ray.actors.home import EmbedderPort, Home
 from loom_ray.actors.namespace import Namespace
-from loom_ray.contract.errors import BackendUnavailable, StorageDamaged
+from loom_ray.actors.refusals import storage_refusal
 from loom_ray.contract.settings import Settings
 from loom_ray.core.state import State
 from loom_ray.storage.blobs import Blobs
-from loom_ray.storage.errors import DamagedLog, DamagedSegment, DamagedSnapshot, StorageError, UnsupportedFormat
+from loom_ray.storage.errors import StorageError
 from loom_ray.storage.paths import namespace_prefix
 from loom_ray.storage.snapshot import OffLoop
 from loom_ray.storage.store import NamespaceStore
 
-DAMAGED = (DamagedSegment, DamagedLog, DamagedSnapshot, UnsupportedFormat)
 _log = logging.getLogger(__name__)
 
 
@@ -40,10 +39,8 @@ async def open_namespace(
     threads = {} if off_loop is None else {"off_loop": off_loop}
     try:
         store, recovered = await NamespaceStore.open(blobs, prefix, incarnation, None, **threads)
-    except DAMAGED as damage:
-        raise StorageDamaged(f"the namespace cannot be served: {damage}") from damage
     except StorageError as failure:
-        raise BackendUnavailable(f"the storage does not answer: {failure}", retry_after_s=1.0) from failure
+        raise storage_refusal("the namespace cannot be served", failure) from failure
     for note in recovered.notes:
         _log.warning("%s/%s: %s", *place, note)
     home = Home(place, settings, embedder, store, State(), now)

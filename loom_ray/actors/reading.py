@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from loom_ray.actors.home import Home
+from loom_ray.actors.refusals import storage_refusal
 from loom_ray.contract.namespaces import Counts, EmbedderView, InfoAnswer, InfoRequest, NamespaceSettings
 from loom_ray.contract.reading import (
     ConflictsListAnswer,
@@ -26,6 +27,7 @@ from loom_ray.core.read.searching import ANYBODY, search_answer, searched_status
 from loom_ray.core.read.view import row_view
 from loom_ray.core.row import MemoryType, Row, Status
 from loom_ray.core.text.terms import meaning_of_query
+from loom_ray.storage.errors import StorageError
 from loom_ray.storage.facets import Where
 
 
@@ -109,9 +111,15 @@ async def info(home: Home, request: InfoRequest) -> InfoAnswer:
 
 
 async def images_of(home: Home, memory_id: str) -> list[Row]:
-    """Every image of the row, newest first: those of the live state, then what was folded into history."""
+    """Every image of the row, newest first: those of the live state, then what was folded into history.
+
+    Raises BackendUnavailable and StorageDamaged where the history cannot be read.
+    """
     recent = home.images_in_memory(memory_id)
-    folded = await home.store.history(memory_id)
+    try:
+        folded = await home.store.history(memory_id)
+    except StorageError as failure:  # also where another incarnation has taken over, merged the files and gone on
+        raise storage_refusal("the history cannot be read", failure) from failure
     known = {image.version for image in recent}
     return [*recent, *(image for image in folded if image.version not in known)]
 

@@ -210,6 +210,22 @@ async def test_an_old_incarnation_is_fenced_and_the_new_ones_writes_stand(scene:
     assert await scene.history("a") == ["the kiln is hot", "the kiln is warm"]
 
 
+async def test_a_history_that_cannot_be_read_is_unavailable(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    await scene.set("a", "the kiln is hot")
+    await scene.namespace.leave()
+    await scene.open()
+
+    async def fail(path: str) -> bytes:
+        raise BlobsUnavailable(path, "the disk is gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(scene.blobs, "get", fail)
+        with pytest.raises(BackendUnavailable, match="history"):
+            await scene.history("a")
+        assert await scene.value("a") == "the kiln is hot"
+    assert await scene.history("a") == ["the kiln is hot"]
+
+
 # ---- leaving ------------------------------------------------------------------------------------------------------
 async def test_who_leaves_ends_what_is_under_way_and_sends_later_calls_elsewhere(scene: Scene, disk: FaultyDisk):
     scene.embedder.answers.clear()
