@@ -28,26 +28,7 @@ _LETTERS = (
     ("de", "ßäöü"), ("pl", "ąęłśżźćń"), ("es", "ñ¿¡"), ("pt", "ãõ"), ("fr", "çœêèùûôî"), ("sv", "åäö"), ("da", "åøæ"),
     ("cs", "ěřůčšž"), ("tr", "ığş"), ("it", "ìò"), ("vi", "đơưạ"),
 )  # fmt: skip
-_MORE_ENGLISH = frozenset(
-    [
-        "was",
-        "were",
-        "will",
-        "would",
-        "can",
-        "could",
-        "must",
-        "may",
-        "should",
-        "i",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "not",
-    ]
-)
+_MORE_ENGLISH = frozenset("""was were will would can could must may should i he she they we you not""".split())
 
 
 def _votes() -> dict[str, tuple[str, ...]]:

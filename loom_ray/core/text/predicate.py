@@ -9,144 +9,22 @@ from loom_ray.core.text.lexicon.function_words import BEINGS, DEFINITE, INDEFINI
 from loom_ray.core.text.lexicon.verbs import ASKING, COPULAS, ENGLISH_AUXILIARIES, HAVING, MULTI_VALUED, VERBS
 from loom_ray.core.text.words import CONTENT_KINDS, VALUE_KINDS, Kind, Word
 
-_RELATIVE = frozenset(
-    [
-        "who",
-        "which",
-        "that",
-        "whom",
-        "qui",
-        "que",
-        "che",
-        "die",
-        "der",
-        "das",
-        "wie",
-        "który",
-        "która",
-        "которые",
-        "который",
-        "которая",
-    ]
-)
+_RELATIVE = frozenset("""who which that whom qui que che die der das wie który która которые который которая""".split())
 _AMBIGUOUS_ENGLISH = frozenset(
-    [
-        "run",
-        "stop",
-        "park",
-        "use",
-        "play",
-        "work",
-        "cost",
-        "start",
-        "end",
-        "open",
-        "close",
-        "call",
-        "need",
-        "want",
-        "like",
-        "love",
-        "hate",
-        "charge",
-        "ship",
-        "host",
-        "report",
-        "name",
-        "rank",
-        "support",
-        "return",
-        "lease",
-        "book",
-        "cover",
-        "store",
-        "back",
-        "head",
-        "lead",
-        "count",
-        "cap",
-        "live",
-        "own",
-        "prefer",
-        "eat",
-        "drink",
-        "drive",
-        "study",
-        "enjoy",
-        "trust",
-        "visit",
-        "date",
-        "hold",
-        "sit",
-        "stand",
-        "share",
-        "rent",
-        "hope",
-        "plan",
-        "name",
-        "order",
-        "place",
-    ]
+    """run stop park use play work cost start end open close call need want like love hate charge ship host
+    report name rank support return lease book cover store back head lead count cap live own prefer
+    eat drink drive study enjoy trust visit date hold sit stand share rent hope plan name order
+    place""".split()
 )
 _OWNERS = frozenset(
-    [
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "mein",
-        "unser",
-        "mon",
-        "ma",
-        "notre",
-        "mi",
-        "nuestro",
-        "mio",
-        "mia",
-        "meu",
-        "minha",
-        "mijn",
-        "onze",
-        "mój",
-        "moja",
-        "мой",
-        "моя",
-        "наш",
-    ]
+    """my our your his her their mein unser mon ma notre mi nuestro mio mia meu minha mijn onze mój moja
+    мой моя наш""".split()
 )
 _OPENING_WORDS = 5
 _OPENING_CHARACTERS = 14
 _TOPIC_PARTICLES = ("은", "는", "이", "가")
 _SUBJECT_PRONOUNS = frozenset(
-    [
-        "i",
-        "we",
-        "you",
-        "he",
-        "she",
-        "they",
-        "it",
-        "ich",
-        "wir",
-        "er",
-        "sie",
-        "je",
-        "nous",
-        "il",
-        "elle",
-        "yo",
-        "él",
-        "ella",
-        "eu",
-        "ele",
-        "ela",
-        "ik",
-        "wij",
-        "hij",
-        "zij",
-    ]
+    """i we you he she they it ich wir er sie je nous il elle yo él ella eu ele ela ik wij hij zij""".split()
 )
 
 

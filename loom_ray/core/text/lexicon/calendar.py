@@ -37,75 +37,12 @@ MONTHS: dict[str, dict[str, int]] = _numbered(
 )
 """Month numbers from 1."""
 
-AMBIGUOUS_MONTHS = frozenset(
-    [
-        "may",
-        "march",
-        "mar",
-        "jan",
-        "jun",
-        "dec",
-        "sep",
-        "sept",
-        "mars",
-        "mai",
-        "maj",
-        "май",
-        "марта",
-        "мая",
-        "mei",
-        "august",
-    ]
-)
+AMBIGUOUS_MONTHS = frozenset("""may march mar jan jun dec sep sept mars mai maj май марта мая mei august""".split())
 """Month words that are also something else: they count only beside a number or after a word of time."""
 
 TIME_PREPOSITIONS = frozenset(
-    [
-        "in",
-        "by",
-        "until",
-        "till",
-        "since",
-        "of",
-        "from",
-        "to",
-        "every",
-        "last",
-        "next",
-        "before",
-        "after",
-        "during",
-        "early",
-        "late",
-        "mid",
-        "im",
-        "bis",
-        "seit",
-        "ab",
-        "vor",
-        "nach",
-        "en",
-        "jusqu",
-        "depuis",
-        "à",
-        "desde",
-        "hasta",
-        "a",
-        "da",
-        "fino",
-        "em",
-        "até",
-        "tot",
-        "sinds",
-        "w",
-        "od",
-        "do",
-        "в",
-        "с",
-        "до",
-        "к",
-        "по",
-    ]
+    """in by until till since of from to every last next before after during early late mid im bis seit ab
+    vor nach en jusqu depuis à desde hasta a da fino em até tot sinds w od do в с до к по""".split()
 )
 
 WEEKDAYS: dict[str, dict[str, int]] = _numbered(
@@ -153,5 +90,5 @@ UNSPACED_WEEKDAY_NUMBERS = {
 
 AFTER_NOON = frozenset(["pm", "p.m.", "p.m", "下午", "晚上", "午後", "오후", "夜"])
 BEFORE_NOON = frozenset(["am", "a.m.", "a.m", "上午", "早上", "午前", "오전", "凌晨"])
-CLOCK_WORDS = frozenset(["uhr", "o'clock", "oclock", "heures", "heure", "ore", "horas", "uur", "godz"])
+CLOCK_WORDS = frozenset("uhr o'clock oclock heures heure ore horas uur godz".split())
 """Words after a bare number that make it an hour of the day."""

@@ -74,33 +74,8 @@ VERBS: dict[str, frozenset[str]] = {
 """Finite forms as written, folded. English is told by its verb list and endings instead (see `predicate`)."""
 
 ENGLISH_AUXILIARIES = frozenset(
-    [
-        "has",
-        "have",
-        "had",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "should",
-        "will",
-        "would",
-        "do",
-        "does",
-        "did",
-        "cannot",
-        "can't",
-        "won't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "hasn't",
-        "haven't",
-        "never",
-        "always",
-    ]
+    """has have had can could may might must shall should will would do does did cannot can't won't don't
+    doesn't didn't hasn't haven't never always""".split()
 )
 
 MULTI_VALUED = frozenset(
