@@ -28,6 +28,7 @@ class GroupCommit:
     def __init__(self, log: Log, group_bytes_max: int = GROUP_BYTES_MAX) -> None:
         self._log = log
         self._group_bytes_max = group_bytes_max
+        self.submitted = 0  # submissions ever
         self._waiting: deque[Submission] = deque()
         self._last: asyncio.Future[int] | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -60,6 +61,7 @@ class GroupCommit:
             raise RecordsTooLarge(len(lines), SEGMENT_BYTES_MAX)
         self._waiting.append(Submission(lines, alone, outcome))
         self._last = outcome
+        self.submitted += 1
         if self._writer is None:
             self._writer = asyncio.get_running_loop().create_task(self._write())
         answer = asyncio.shield(outcome)

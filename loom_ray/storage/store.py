@@ -103,14 +103,18 @@ class NamespaceStore:
         await self._fold_planned()
         return await self._history.images(self._files, memory_id, self._through)
 
-    async def close(self, image: StateImage | None = None) -> None:
+    def close(self, image: StateImage | None = None) -> asyncio.Task[None]:
         """Commit what waits, snapshot `image` (as in `snapshot`) if there is something new in it, and promise never to
-        write again. Raises StorageError; the log is closed even if only the snapshot failed."""
+        write again. If more is submitted while an earlier snapshot ends, `image` is out of date and not written: the
+        log holds all. The task raises StorageError; the log is closed even if only the snapshot failed."""
+        return asyncio.get_running_loop().create_task(self._close(image, self.commit.submitted))
+
+    async def _close(self, image: StateImage | None, submitted: int) -> None:
         if self._snapshot is not None:
             await asyncio.wait([self._snapshot])
         changed = self._log.next_seq - 1 > self._quiet_through or self.segments_since_snapshot > QUIET_SEGMENTS_MAX
         try:
-            if image is not None and changed:
+            if image is not None and changed and self.commit.submitted == submitted:
                 await self.snapshot(image)
         finally:
             await self.commit.close()

@@ -240,6 +240,21 @@ async def test_close_commits_snapshots_and_says_so_if_it_cannot() -> None:
         await third.close()
 
 
+async def test_an_image_that_writes_have_overtaken_is_not_written() -> None:
+    """Close waits for a snapshot under way; what is submitted meanwhile lies before its marker, not in its image."""
+    _, blobs = memory()
+    store, _ = await opened(blobs, "one")
+    await store.commit.submit([written(1)])
+    blobs.pause()
+    store.snapshot(image(1))
+    store.commit.submit([written(2)])
+    closing = store.close(image(1, 2))
+    late = store.commit.submit([written(3)])
+    blobs.resume()
+    await asyncio.gather(closing, late)
+    assert sorted(numbers_of((await opened(blobs, "two"))[1])) == ["m1", "m2", "m3"]
+
+
 async def test_duckdb_reads_a_snapshot(tmp_path: Path) -> None:
     store, _ = await opened(FileBlobs(tmp_path), "one")
     await store.commit.submit([written(1)])
