@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "loom_ray"
 FILES = sorted(ROOT.rglob("*.py"))
+IN_ROOMS = [path for path in FILES if path.parent != ROOT]
 ORDER = ["contract", "core", "storage", "actors", "serve", "cli"]  # each may import those before it
 KNOWS_RAY = {"actors/cluster.py", "serve/app.py", "serve/driver.py"}
 IMPURE = {"asyncio", "time", "random", "secrets", "socket", "subprocess", "os", "ray", "uuid", "pathlib"}
@@ -33,7 +34,7 @@ def test_there_are_files_to_look_at() -> None:
     assert {room_of(path) for path in FILES if path.parent != ROOT} == set(ORDER)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.parent != ROOT], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", IN_ROOMS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_file_keeps_to_its_room(path: Path) -> None:
     imports, room = imports_of(path), room_of(path)
     for above in ORDER[ORDER.index(room) + 1 :]:
@@ -47,7 +48,7 @@ def test_a_file_keeps_to_its_room(path: Path) -> None:
         assert "os.environ" not in path.read_text(), "the command line alone reads the environment"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_file_is_small_and_says_which_question_it_answers(path: Path) -> None:
     text = path.read_text()
     assert text.count("\n") <= LINES_MAX

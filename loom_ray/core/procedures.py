@@ -24,4 +24,4 @@ def is_procedure(value: JsonValue) -> bool:
 def _is_steps(value: JsonValue) -> bool:
     if not isinstance(value, list) or len(cast(list[JsonValue], value)) < 2:
         return False
-    return all(isinstance(step, (str, dict)) and step for step in cast(list[JsonValue], value))
+    return all(isinstance(step, (str, dict)) and bool(cast(JsonValue, step)) for step in cast(list[JsonValue], value))
