@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loom_ray.contract.fields import to_ns
 from loom_ray.contract.scope import Writes
@@ -12,6 +12,8 @@ from loom_ray.contract.writing import Claim
 from loom_ray.core.advisories import advisories
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.files import detect_files
+from loom_ray.core.judging.pair import PairVerdict
+from loom_ray.core.judging.thresholds import Thresholds
 from loom_ray.core.procedures import is_procedure
 from loom_ray.core.row import (
     SEARCHED_TYPES,
@@ -29,6 +31,8 @@ from loom_ray.core.text.chunks import chunks, excerpt
 from loom_ray.core.text.preparation import has_meaning
 
 SECOND_NS = 1_000_000_000
+
+Compared = tuple[str, float | None, bool, Thresholds]  # the other text, similarity, whether under one key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class Settled:
     valid_at: int | None
     valid_to: int | None
     pieces: tuple[str, ...]  # what is embedded: the excerpt, then the chunks; nothing for a row that is not searched
+    verdicts: dict[Compared, PairVerdict] = field(default_factory=dict[Compared, PairVerdict], compare=False)
+    """Those reached so far: a verdict follows from what it compares, so who decides again need not judge again."""
 
     @property
     def is_searched(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loom_ray.core.decide.claim import Settled
+from loom_ray.core.decide.claim import Compared, Settled
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
@@ -35,7 +35,6 @@ def same_fact(draft: Draft, settled: Settled) -> list[Row]:
 def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rules: Rules) -> list[Peer]:
     """Every candidate with its verdict, closest first; ties in the order of keys."""
     thresholds = rules.thresholds(settled.memory_type)
-    ours = analyse(settled.text)
     peers: list[Peer] = []
     for row in _candidates(draft, settled, near):
         same_key = row.memory_key == settled.address.memory_key
@@ -43,9 +42,17 @@ def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rule
         if row.canonical_digest == settled.canonical_digest:
             verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
         else:
-            verdict = judge_statements(ours, analyse(row.text), similarity, thresholds, same_key=same_key)
+            verdict = _verdict(settled, (row.text, similarity, same_key, thresholds))
         peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
     return sorted(peers, key=lambda peer: (-(peer.similarity or 0.0), peer.row.memory_key, peer.row.memory_id))
+
+
+def _verdict(settled: Settled, compared: Compared) -> PairVerdict:
+    if compared not in settled.verdicts:
+        theirs, similarity, same_key, thresholds = compared
+        ours = analyse(settled.text)
+        settled.verdicts[compared] = judge_statements(ours, analyse(theirs), similarity, thresholds, same_key=same_key)
+    return settled.verdicts[compared]
 
 
 def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,17 @@ def decide_writes(
 
     Raises NeedsVectors, with every place that is sure to need one, and the refusals of a claim; the draft is void then.
     """
-    written: list[Written] = []
+    return list(written_one_by_one(draft, claims, embedded, rules, fresh_ids))
+
+
+def written_one_by_one(
+    draft: Draft,
+    claims: Sequence[Settled],
+    embedded: Mapping[int, Embedded],
+    rules: Rules,
+    fresh_ids: Sequence[str],
+) -> Iterator[Written]:
+    """As `decide_writes`, claim by claim; a draft that saw the state change in between must never be applied."""
     for place, (settled, fresh_id) in enumerate(zip(claims, fresh_ids, strict=True)):
         outcome = outcome_without_vector(draft, settled, rules)
         found = embedded.get(place)
@@ -70,8 +80,7 @@ def decide_writes(
             near = {} if found is None else _near(draft, found)
             outcome = outcome_with_vector(draft, settled, near, rules)
         vectors = _to_write(draft, found, settled)
-        written.append(Written(settled, outcome, store(draft, settled, outcome, vectors, fresh_id)))
-    return written
+        yield Written(settled, outcome, store(draft, settled, outcome, vectors, fresh_id))
 
 
 def missing_vectors(
