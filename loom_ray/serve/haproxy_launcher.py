@@ -2,9 +2,10 @@
 
     python haproxy_launcher.py PAGES HAPROXY [the arguments that Serve gives HAProxy]
 
-Serve 2.60 renders the configuration from a fixed template without a hook. Five things in it do not do for us:
+Serve 2.60 renders the configuration from a fixed template without a hook. Six things in it do not do for us:
 - its statistics and metrics listen on every interface, without a password: here they listen on loopback alone;
 - its own failures are plain text under a 500: here they are our error shape, under the status that tells what to do;
+- before an app is deployed it answers 404 in plain text: here it is 503, so that who waits for health finds a server;
 - a replica whose loop is busy cannot say that the server is alive: here HAProxy answers GET /v1/health itself;
 - a client's header may shorten Serve's own timeout, whose refusal is plain text: here the header is dropped;
 - it waits for a slow head of a request for ever, and logs each request to a syslog that nobody runs.
@@ -26,6 +27,8 @@ PR_SET_PDEATHSIG = 1
 LOOPBACK_ONLY = ("frontend prometheus", "listen stats")
 REQUEST_HEAD_S_MAX = 30
 HEALTH = "health.json"
+BACKEND_OF_AN_APP = "backend http-"
+SERVES_OWN = "{ path_beg /-/ }"  # what Serve asks HAProxy itself
 SERVE_TIMEOUT = "x-request-timeout-seconds"
 ASKS_HEALTH = "{ path /v1/health } { method GET HEAD }"
 
@@ -37,6 +40,7 @@ def corrected(configuration: str, pages: Path) -> str:
 
 def _lines(configuration: str, pages: Path) -> Iterator[str]:
     section = ""
+    deployed = any(line.startswith(BACKEND_OF_AN_APP) for line in configuration.splitlines())
     for line in configuration.splitlines():
         words = line.split()
         if line[:1].strip() and not line.startswith("#"):
@@ -46,6 +50,8 @@ def _lines(configuration: str, pages: Path) -> Iterator[str]:
         elif not (words[:1] == ["errorfile"] or (section == "global" and words[:1] == ["log"])):
             yield line
         if words[:1] == ["bind"] and section == "frontend http_frontend":
+            if not deployed:
+                yield f"    http-request deny deny_status 503 unless {SERVES_OWN}"
             answer = f"return status 200 content-type application/json file {pages / HEALTH}"
             yield f"    http-request {answer} if {ASKS_HEALTH}"
             yield f"    http-request del-header {SERVE_TIMEOUT}"

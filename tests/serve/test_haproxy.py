@@ -23,8 +23,8 @@ def pages(tmp_path: Path) -> Path:
     return tmp_path / "pages"
 
 
-def rendered(host: str) -> str:
-    """What Serve writes for one replica behind `host`:7777."""
+def rendered(host: str, *, deployed: bool = True) -> str:
+    """What Serve writes for one replica behind `host`:7777, or before there is an app."""
     config = HAProxyConfig(http_options=HTTPOptions(host=host, port=7777), socket_path="/tmp/a.sock")
     config.error_file_path = "/nowhere/500.http"
     backend = BackendConfig(
@@ -33,10 +33,12 @@ def rendered(host: str) -> str:
     environment = Environment()
     environment.filters["haproxy_fmt"] = _haproxy_fmt_literal
     health = backend.build_health_check_config(config)
+    backends = [backend] if deployed else []
+    checked = [{"backend": each, "health_config": health} for each in backends]
     return environment.from_string(HAPROXY_CONFIG_TEMPLATE).render(
-        config=config, backends=[backend], grpc_backends=[], grpc_backends_with_health_config=[], healthz_rules="",
-        backends_with_health_config=[{"backend": backend, "health_config": health}], grpc_healthz_rules="",
-        route_info=config.build_health_route_info([backend]), has_ingress_request_router=False,
+        config=config, backends=backends, grpc_backends=[], grpc_backends_with_health_config=[], healthz_rules="",
+        backends_with_health_config=checked, grpc_healthz_rules="",
+        route_info=config.build_health_route_info(backends), has_ingress_request_router=False,
         metrics_socket_path="/tmp/m.sock",
     )  # fmt: skip
 
@@ -56,6 +58,13 @@ def test_its_own_failures_are_our_error_shape_under_a_retryable_status(pages: Pa
         assert f"Content-Length: {len(body)}".encode() in head
         detail = json.loads(body)["detail"]
         assert (detail["code"], detail["retryable"]) == (code, True)
+
+
+def test_before_there_is_an_app_everyone_hears_503_and_health_too(pages: Path) -> None:
+    refusal = "http-request deny deny_status 503"
+    starting = corrected(rendered("127.0.0.1", deployed=False), pages)
+    assert starting.index(refusal) < starting.index("path /v1/health")
+    assert refusal not in corrected(rendered("127.0.0.1"), pages)
 
 
 def test_nothing_of_serves_own_error_page_or_syslog_is_left(pages: Path) -> None:
