@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop
 
 from loom_ray.core.decide.claim import Compared, Settled
 from loom_ray.core.decide.rules import Rules
@@ -61,10 +62,10 @@ def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> li
     rows |= {row.memory_id: row for row in draft.live_rows_of_digest(settled.canonical_digest)}
     peers = {memory_id: row for memory_id, row in rows.items() if row.is_live and is_peer(row, settled, draft.now)}
     places = NEIGHBOURS
-    for memory_id in sorted(near, key=lambda memory_id: (-near[memory_id], memory_id)):
-        row = draft.row(memory_id)
-        if not places:
-            break
+    nearest = [(-similarity, memory_id) for memory_id, similarity in near.items()]
+    heapify(nearest)  # in a batch there are hundreds, and few are looked at
+    while nearest and places:
+        row = draft.row(memory_id := heappop(nearest)[1])
         if row is not None and row.is_live and is_peer(row, settled, draft.now):
             peers[memory_id] = row
             places -= 1
