@@ -97,19 +97,21 @@ def running(folder: Path) -> Iterator[Server]:
     with (folder.parent / "server.txt").open("wb") as said:
         process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
         try:
-            _wait_until_ready(port, process)
+            if not _gets_ready(port, process):
+                raise SystemExit((folder.parent / "server.txt").read_text())
             yield Server(f"http://127.0.0.1:{port}", process.pid)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(60)
 
 
-def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+def _gets_ready(port: int, process: subprocess.Popen[bytes]) -> bool:
     deadline = time.monotonic() + START_S_MAX
-    while not (get("127.0.0.1", port, "/v1/ready") or {}).get("ready"):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit("the server did not start: see `loom-ray up`")
+    while process.poll() is None and time.monotonic() < deadline:
+        if (get("127.0.0.1", port, "/v1/ready") or {}).get("ready"):
+            return True
         time.sleep(0.2)
+    return False
 
 
 def namespace_actors(server: Server) -> dict[int, int]:
