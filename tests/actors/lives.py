@@ -227,7 +227,15 @@ class World:
         for process in self.processes:
             if not process.dead:
                 self.kill(process)
+        self.keep_order_of_links()
         self.disk.crash()
+        self.disk.late.clear()  # they were on their way in the machine that has no power now
+
+    def keep_order_of_links(self) -> None:
+        """Journals keep the order of links in one folder. On a disk that does not, two racing openings may leave the
+        second without the first; storage cannot tell that from a lost segment, and refuses to open."""
+        links = [effect for effect in self.disk.unsynced if "/log/" in effect.path and effect.data]
+        self.disk.unsynced = [effect for effect in self.disk.unsynced if effect not in links[1:]]
 
     def leave(self) -> None:
         process = self.pick(lambda process: process.namespace is not None and not process.leaving)
