@@ -13,4 +13,4 @@ sys.path.append(str(Path(__file__).parents[1] / "storage"))  # for faulty.py
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--lives", type=int, default=1000, help="how many seeds the namespace simulation plays")
+    parser.addoption("--lives", type=int, default=600, help="how many seeds the namespace simulation plays")

@@ -13,7 +13,7 @@ from typing import Any
 
 from clockwork import run
 from faulty import Faults, FaultyBlobs, FaultyDisk
-from promises import check_state, check_vectors, check_words, clone, contents
+from promises import check_state, check_vectors, check_verdict, check_words, clone, contents
 from scene import PLACE, BagOfWords, Clock, answer_to, call_of, inline
 
 from loom_ray.actors.calls import NamespaceGone
@@ -36,6 +36,7 @@ from loom_ray.core.state import State
 from loom_ray.storage.errors import StorageError
 
 STEPS = 45
+DAY_S = 86_400
 THINGS, COUNTS = ("kiln", "backup", "guild"), (3, 4, 14)
 KEYS, AGENTS, USERS = ("a", "b", "c", "d"), ("-", "ada"), ("-", "-", "u1")
 SETTINGS = Settings(embedder_deadline_s=1.0, idempotency_seconds=10**9)
@@ -149,10 +150,10 @@ class World:
             self.resume()
         elif drawn < 0.92:
             self.random.choice([self.kill, self.lose_power, self.leave])()
-        elif drawn < 0.96:
+        elif drawn < 0.95:
             self.embedder.mood = self.random.choice(["well", "well", "late", "down"])
         else:
-            self.clock.advance(self.random.choice([5, 3600, 15 * 86_400]))
+            self.clock.advance(self.random.choice([3600, 15 * DAY_S]))
 
     def spawn(self, work: Any) -> None:
         self.clients.append(asyncio.get_running_loop().create_task(work))
@@ -273,6 +274,8 @@ class World:
         def noted(records: Any) -> None:
             landed = False if process.superseded else None
             process.batches.append(Batch(current.get(), list(records), landed=landed))
+            if current.get().op == "memory.set":
+                check_verdict(home, call_of("memory.set", self.settings, **current.get().arguments).request, records)
             apply(records)
 
         home.apply = noted
@@ -401,7 +404,7 @@ def versions_in(answer: Any) -> list[int]:
 
 def claim(world: World) -> dict[str, Any]:
     random = world.random
-    text = f"The {random.choice(THINGS)} keeps {random.choice(COUNTS)} copies."
+    text = f"The {random.choice(THINGS)} keeps {random.choice(['', '', 'its '])}{random.choice(COUNTS)} copies."
     more = random.choice(
         [{}, {}, {}, {"tags": [f"t{len(world.wishes)}"]}, {"memory_type": "episodic"}, {"sensitivity": "high"}]
     )

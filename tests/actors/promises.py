@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scene import vector_of
 
 from loom_ray.actors.home import Home
 from loom_ray.contract.settings import Settings
+from loom_ray.contract.writing import SetRequest
+from loom_ray.core.decide.claim import settle
+from loom_ray.core.decide.write import NO_VECTORS, Embedded, decide_writes
+from loom_ray.core.records import Record, RowWritten
 from loom_ray.core.row import SEARCHED_TYPES, Row, Status
+from loom_ray.core.similarity import similarities
 from loom_ray.core.state import State
 from loom_ray.core.text.chunks import chunks, excerpt
 from loom_ray.core.text.preparation import has_meaning
@@ -55,6 +62,24 @@ def check_links(state: State, row: Row) -> None:
         assert state.rows[row.duplicate_of].is_live, f"{row.memory_key} repeats a row that is not live"
     else:
         assert not row.duplicate_of
+
+
+def check_verdict(home: Home, request: SetRequest, records: Sequence[Record]) -> None:
+    """What a set is about to leave is what it leaves when it is judged against every row there is in this very turn."""
+    claim = settle(request, request, None, home.rules)
+    own = np.stack([vector_of(piece) for piece in claim.pieces]) if claim.pieces else NO_VECTORS
+    others = {name: vector_of(excerpt(row.text)) for name, row in home.state.rows.items() if is_embedded(row)}
+    near: dict[str, float] = {}
+    if len(own) and others:
+        near = dict(zip(others, similarities(own[:1], np.stack(list(others.values())))[0].tolist(), strict=True))
+    draft = home.draft()
+    decide_writes(draft, [claim], {0: Embedded(own, near)}, home.rules, ["anew"])
+    assert images_in(draft.records) == images_in(records), f"{claim.text} was judged against another state"
+
+
+def images_in(records: Sequence[Record]) -> list[object]:
+    rows = [record.row for record in records if isinstance(record, RowWritten)]
+    return [(row.address, row.status, row.duplicate_of, len(row.conflict_with)) for row in rows]
 
 
 def check_vectors(home: Home) -> None:

@@ -14,7 +14,7 @@ SHARDS = 10
 def test_no_seed_breaks_a_promise(shard: int, request: pytest.FixtureRequest) -> None:
     """`pytest tests/actors --lives N` plays N of them; a failure names its seed."""
     seen: Counter[str] = Counter()
-    for seed in range(shard, request.config.getoption("--lives", default=1000), SHARDS):
+    for seed in range(shard, request.config.getoption("--lives", default=600), SHARDS):
         try:
             play(seed, seen)
         except BaseException as error:

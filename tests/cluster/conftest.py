@@ -11,6 +11,10 @@ from loom_server import LoomServer
 HERE = Path(__file__).parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--namespaces", type=int, default=40, help="how many fresh namespaces the crash tests touch")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
