@@ -54,7 +54,7 @@ async def list_(home: Home, request: ListRequest) -> ListAnswer:
 
 
 async def conflicts(home: Home, request: ConflictsListRequest) -> ConflictsListAnswer:
-    answer = list_conflicts(home.state, request, home.namespace)
+    answer = list_conflicts(home.state, request, home.namespace, home.now())
     await home.durable()
     return answer
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from loom_ray.actors.home import Found, Home, Search
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.namespaces import NamespaceSettings, RegisterAnswer, RegisterRequest
-from loom_ray.contract.scope import Receipt, Writes
+from loom_ray.contract.scope import Receipt
 from loom_ray.contract.writing import (
     BulkSetRequest,
     Claim,
@@ -21,14 +21,15 @@ from loom_ray.contract.writing import (
 )
 from loom_ray.core.decide.answer import bulk_answer, set_answer
 from loom_ray.core.decide.claim import Settled, settle, settled_of
-from loom_ray.core.decide.peers import NEIGHBOURS
+from loom_ray.core.decide.peers import NEIGHBOURS, is_peer
 from loom_ray.core.decide.remove import decide_delete, decide_restore, not_restored, restorable
 from loom_ray.core.decide.write import NO_VECTORS, Embedded, NeedsVectors, Written, decide_writes, written_one_by_one
 from loom_ray.core.draft import Draft
 from loom_ray.core.records import EmbedderStamp, Record, Registered, RowWritten, Vectors
-from loom_ray.core.row import MemoryType, Row
+from loom_ray.core.row import Row
 from loom_ray.storage.facets import peers_where
 
+DEEPER = 4  # times as many hits, where most of those found are no peers
 Remember = Callable[[Receipt], list[Record]]  # what an Idempotency-Key adds to the commit
 
 
@@ -46,7 +47,7 @@ class Looked:
 
 
 async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
-    draft, written = await _decided(home, [settle(request, request, None, home.rules)], request)
+    draft, written = await _decided(home, [settle(request, request, None, home.rules)])
     answer = set_answer(written[0], home.namespace, request.dry_run)
     return await _carry_out(home, draft, answer, remember, request.dry_run)
 
@@ -54,8 +55,8 @@ async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
 async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> Receipt:
     claims: Sequence[Claim] = request.entries
     settled = [settle(claim, request, index, home.rules) for index, claim in enumerate(claims)]
-    draft, written = await _decided(home, settled, request)
-    return await _carry_out(home, draft, bulk_answer(written, request.dry_run), remember, request.dry_run)
+    draft, written = await _decided(home, settled)
+    return await _carry_out(home, draft, bulk_answer(written, draft, request.dry_run), remember, request.dry_run)
 
 
 async def delete(home: Home, request: DeleteRequest, remember: Remember) -> DeleteAnswer:
@@ -70,7 +71,7 @@ async def restore(home: Home, request: RestoreRequest, remember: Remember) -> Re
     row = restorable(home.draft(), request, home.rules)
     if row is None:
         return await _carry_out(home, (draft := home.draft()), not_restored(draft, request), remember, False)
-    looked = await _look(home, row.memory_type, request, home_vectors(home, row), stored=True)
+    looked = await _look(home, settled_of(row), home_vectors(home, row), stored=True)
     draft = home.draft()
     current = restorable(draft, request, home.rules)
     if current is None or current.version != row.version:
@@ -88,7 +89,7 @@ async def register(home: Home, request: RegisterRequest, remember: Remember) -> 
     return answer
 
 
-async def _decided(home: Home, claims: list[Settled], who: Writes) -> tuple[Draft, list[Written]]:
+async def _decided(home: Home, claims: list[Settled]) -> tuple[Draft, list[Written]]:
     """Decides as soon as every claim that needs vectors has them; the draft is of this very turn."""
     ids = home.fresh_ids(len(claims))
     looked: dict[int, Looked] = {}
@@ -98,7 +99,7 @@ async def _decided(home: Home, claims: list[Settled], who: Writes) -> tuple[Draf
             embedded = {place: one.now(home) for place, one in looked.items()}
             return draft, decide_writes(draft, claims, embedded, home.rules, ids)
         except NeedsVectors as needs:
-            looked |= await _look_up(home, claims, needs.places, who)
+            looked |= await _look_up(home, claims, needs.places)
             await _rehearse(home, claims, looked, ids)
 
 
@@ -113,7 +114,7 @@ async def _rehearse(home: Home, claims: list[Settled], looked: dict[int, Looked]
             await asyncio.sleep(0)
 
 
-async def _look_up(home: Home, claims: list[Settled], places: list[int], who: Writes) -> dict[int, Looked]:
+async def _look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[int, Looked]:
     """One trip to the embedder for all pieces of all these claims, then one to the index."""
     kept = {place: vectors for place in places if (vectors := _kept_vectors(home, claims[place])) is not None}
     asked = [place for place in places if place not in kept]
@@ -125,22 +126,34 @@ async def _look_up(home: Home, claims: list[Settled], places: list[int], who: Wr
         assert matrix is not None
         end = start + len(claims[place].pieces)
         vectors[place], start = matrix[start:end], end
-    return await _look_all(home, claims, vectors, set(kept), who)
+    return await _look_all(home, claims, vectors, set(kept))
 
 
 async def _look_all(
-    home: Home, claims: list[Settled], vectors: dict[int, Vectors], kept: set[int], who: Writes
+    home: Home, claims: list[Settled], vectors: dict[int, Vectors], kept: set[int]
 ) -> dict[int, Looked]:
     places = list(vectors)
-    looks = (_look(home, claims[place].memory_type, who, vectors[place], stored=place in kept) for place in places)
+    looks = (_look(home, claims[place], vectors[place], stored=place in kept) for place in places)
     return dict(zip(places, await asyncio.gather(*looks), strict=True))
 
 
-async def _look(home: Home, memory_type: MemoryType, who: Writes, vectors: Vectors, *, stored: bool) -> Looked:
+async def _look(home: Home, settled: Settled, vectors: Vectors, *, stored: bool) -> Looked:
+    """Looks until enough of what it finds are peers as things stand: expired rows, and rows of another time, must not
+    stand in front of one that contradicts."""
     if not len(vectors):
         return Looked(vectors, Found([], 0), stored)
-    search = Search(vectors[0], NEIGHBOURS, peers_where(memory_type, who.user_id))
-    return Looked(vectors, await home.search(search), stored)
+    where, k = peers_where(settled.memory_type, settled.address.identity.user_id), NEIGHBOURS
+    while True:
+        found = await home.search(Search(vectors[0], k, where))
+        if len(found.hits) < k or _peers_among(home, found, settled) >= NEIGHBOURS:
+            return Looked(vectors, found, stored)
+        k *= DEEPER
+
+
+def _peers_among(home: Home, found: Found, settled: Settled) -> int:
+    rows = (home.state.rows.get(hit.memory_id) for hit in found.hits)
+    now = home.now()
+    return sum(row is not None and row.is_live and is_peer(row, settled, now) for row in rows)
 
 
 def _kept_vectors(home: Home, settled: Settled) -> Vectors | None:
@@ -161,8 +174,8 @@ def home_vectors(home: Home, row: Row) -> Vectors:
 
 async def _carry_out(home: Home, draft: Draft, answer: Receipt, remember: Remember, dry_run: bool) -> Receipt:
     """Applies the draft in this turn and answers when it is durable; a dry run only waits for what it has seen."""
-    records = [] if dry_run else [*_stamp(home, draft.records), *draft.records]
-    await home.commit([*records, *remember(answer)])
+    records = [] if dry_run else [*_stamp(home, draft.records), *draft.records, *remember(answer)]
+    await home.commit(records)
     return answer
 
 

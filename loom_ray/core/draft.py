@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from loom_ray.core.records import Record, Reinforced, RowWritten, Vectors
-from loom_ray.core.row import Address, Row, Status
+from loom_ray.core.row import Address, Row, Status, share_a_user
 from loom_ray.core.similarity import similarities
 from loom_ray.core.state import State
 
@@ -37,11 +37,14 @@ class Draft:
         mine = self._ids_by_address.get(address)
         return self._rows[mine] if mine else self._state.row_at(address)
 
-    def rows_of_key(self, memory_key: str) -> list[Row]:
-        return self._current(self._ids[f"key:{memory_key}"] | self._state.ids_of_key(memory_key))
+    def rows_of_key(self, memory_key: str, user_id: str) -> list[Row]:
+        """Of `user_id` and of nobody; of everybody where that user is nobody."""
+        current = self._current(self._ids[f"key:{memory_key}"] | self._state.ids_of_key(memory_key, user_id))
+        return [row for row in current if share_a_user(row.user_id, user_id)]
 
-    def live_rows_of_digest(self, digest: str) -> list[Row]:
-        current = self._current(self._ids[f"digest:{digest}"] | self._state.live_ids_of_digest(digest))
+    def live_rows_of_digest(self, digest: str, user_id: str) -> list[Row]:
+        """As `rows_of_key`, of the rows that hold this canonical form."""
+        current = self._current(self._ids[f"digest:{digest}"] | self._state.live_ids_of_digest(digest, user_id))
         return [row for row in current if row.is_live and row.canonical_digest == digest]
 
     def duplicates_of(self, memory_id: str) -> list[Row]:

@@ -22,6 +22,7 @@ class Status(StrEnum):
 
 
 LIVE = frozenset({Status.ACTIVE, Status.CONFLICTED})
+NOBODY = "-"  # an identity that is no one in particular
 
 
 class MemoryType(StrEnum):
@@ -114,9 +115,26 @@ class Row:
     def text(self) -> str:
         return text_of(self.value)
 
+    def ends_at(self) -> int | None:
+        """When the row leaves the reads by itself: it expires, or stops being true. None is never."""
+        return min((end for end in (self.expires_at, self.valid_to) if end is not None), default=None)
+
+    def is_current(self, now: int) -> bool:
+        end = self.ends_at()
+        return end is None or end > now
+
+    def is_readable(self, now: int) -> bool:
+        """What a read by key serves, and what a write of the key finds there: live rows and duplicates, if current."""
+        return (self.is_live or self.status is Status.DUPLICATE) and self.is_current(now)
+
     def reinforced(self, at: int) -> Row:
         """Counted once more, at `at` (ns); the version stays."""
         return replace(self, reinforcements=self.reinforcements + 1, reinforced_at=at)
+
+
+def share_a_user(ours: str, theirs: str) -> bool:
+    """Whether rows of these users are held against each other: nobody's are everybody's."""
+    return ours == theirs or NOBODY in (ours, theirs)
 
 
 def text_of(value: JsonValue) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from sortedcontainers import SortedDict, SortedSet
 
 from loom_ray.core.records import Answered, EmbedderStamp, Record, Registered, Reinforced, RowWritten
-from loom_ray.core.row import Address, Row, Status
+from loom_ray.core.row import NOBODY, Address, Row, Status
 
+IdsByUser = dict[str, set[str]]  # memory ids of each user: a namespace of many users must not be walked for one
 KeyOrder = tuple[str, str]  # (memory_key, memory_id): the order of every listing
 
 
@@ -20,7 +21,7 @@ class State:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}  # by memory id; tombstones included until they are forgotten
         self.by_address: dict[Address, str] = {}
-        self.by_key: SortedDict[str, set[str]] = SortedDict()
+        self.by_key: SortedDict[str, IdsByUser] = SortedDict()
         self.conflicted: SortedSet[KeyOrder] = SortedSet()
         self.settings: dict[str, Any] = {}
         self.answers: OrderedDict[str, Answered] = OrderedDict()
@@ -28,7 +29,7 @@ class State:
         self.last_version = 0
         self.counts: Counter[Status] = Counter()
         self.recent: dict[str, list[Row]] = {}  # images since the last fold into history, oldest first
-        self._live_by_digest: dict[str, set[str]] = defaultdict(set)
+        self._live_by_digest: dict[str, IdsByUser] = {}
         self._duplicates_of: dict[str, set[str]] = defaultdict(set)
 
     def apply(self, record: Record) -> None:
@@ -50,11 +51,11 @@ class State:
         self._unindex(self.rows.get(row.memory_id))
         self.rows[row.memory_id] = row
         self.by_address[row.address] = row.memory_id
-        self.by_key.setdefault(row.memory_key, set()).add(row.memory_id)
+        self.by_key.setdefault(row.memory_key, {}).setdefault(row.user_id, set()).add(row.memory_id)
         self.counts[row.status] += 1
         self.last_version = max(self.last_version, row.version)
         if row.is_live:
-            self._live_by_digest[row.canonical_digest].add(row.memory_id)
+            self._live_by_digest.setdefault(row.canonical_digest, {}).setdefault(row.user_id, set()).add(row.memory_id)
         if row.status is Status.CONFLICTED:
             self.conflicted.add((row.memory_key, row.memory_id))
         if row.status is Status.DUPLICATE:
@@ -66,9 +67,9 @@ class State:
         self._unindex(row)
         if self.by_address.get(row.address) == memory_id:  # a log may be replayed in which its address has a new row
             del self.by_address[row.address]
-        ids = self.by_key[row.memory_key]
-        ids.discard(memory_id)
-        if not ids:
+        users = self.by_key[row.memory_key]
+        _discard(users, row.user_id, memory_id)
+        if not users:
             del self.by_key[row.memory_key]
 
     def forget_answers(self, before: int, count_max: int) -> None:
@@ -83,11 +84,13 @@ class State:
         memory_id = self.by_address.get(address)
         return self.rows[memory_id] if memory_id else None
 
-    def ids_of_key(self, memory_key: str) -> set[str]:
-        return self.by_key.get(memory_key, set())
+    def ids_of_key(self, memory_key: str, user_id: str) -> set[str]:
+        """Rows of `user_id` and of nobody; of everybody where that user is nobody, or `*`."""
+        return _ids_of(self.by_key.get(memory_key, {}), user_id)
 
-    def live_ids_of_digest(self, digest: str) -> set[str]:
-        return self._live_by_digest.get(digest, set())
+    def live_ids_of_digest(self, digest: str, user_id: str) -> set[str]:
+        """As `ids_of_key`, of the live rows that hold this canonical form."""
+        return _ids_of(self._live_by_digest.get(digest, {}), user_id)
 
     def duplicate_ids_of(self, memory_id: str) -> set[str]:
         return self._duplicates_of.get(memory_id, set())
@@ -98,7 +101,7 @@ class State:
         for key in self.by_key.irange(start):
             if not key.startswith(prefix):
                 return
-            for memory_id in sorted(self.by_key[key]):
+            for memory_id in sorted(set[str]().union(*self.by_key[key].values())):
                 if after is None or (key, memory_id) > after:
                     yield self.rows[memory_id]
 
@@ -111,7 +114,10 @@ class State:
         if row is None:
             return
         self.counts[row.status] -= 1
-        _discard(self._live_by_digest, row.canonical_digest, row.memory_id)
+        users = self._live_by_digest.get(row.canonical_digest, {})
+        _discard(users, row.user_id, row.memory_id)
+        if not users:
+            self._live_by_digest.pop(row.canonical_digest, None)
         _discard(self._duplicates_of, row.duplicate_of, row.memory_id)
         self.conflicted.discard((row.memory_key, row.memory_id))
 
@@ -122,3 +128,9 @@ def _discard(index: dict[str, set[str]], name: str, memory_id: str) -> None:
         ids.discard(memory_id)
         if not ids:
             del index[name]
+
+
+def _ids_of(users: IdsByUser, user_id: str) -> set[str]:
+    if user_id in (NOBODY, "*"):
+        return set[str]().union(*users.values())
+    return users.get(user_id, set()) | users.get(NOBODY, set())

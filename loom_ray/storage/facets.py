@@ -48,6 +48,7 @@ def facets_of(row: Row) -> Facets:
 
 
 def peers_where(memory_type: MemoryType, user_id: str) -> Where:
-    """The rows that a write is judged against: live, of its type, of its user or where either is nobody's."""
+    """The rows that a write may be judged against: of its type, of its user or where either is nobody's, live or about
+    to be: a duplicate lives when its canonical goes, and that may be in the same batch."""
     user_ids = None if user_id == NOBODY else frozenset((user_id, NOBODY))
-    return Where(memory_types=frozenset((memory_type,)), user_ids=user_ids, statuses=LIVE)
+    return Where(memory_types=frozenset((memory_type,)), user_ids=user_ids, statuses=LIVE | {Status.DUPLICATE})

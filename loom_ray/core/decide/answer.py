@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from loom_ray.contract.writing import BulkEntry, BulkSetAnswer, DifferenceView, Judged, SetAnswer, ThresholdView
 from loom_ray.contract.writing import Peer as PeerView
 from loom_ray.core.decide.outcome import Outcome
 from loom_ray.core.decide.peers import Peer
 from loom_ray.core.decide.write import Written
+from loom_ray.core.draft import Draft
 from loom_ray.core.row import Row
 
 EXCERPT_CHARS = 200
@@ -19,7 +21,9 @@ def set_answer(written: Written, namespace: str, dry_run: bool) -> SetAnswer:
     return SetAnswer(**judged.model_dump(), namespace=namespace, dry_run=dry_run)
 
 
-def bulk_answer(written: Sequence[Written], dry_run: bool) -> BulkSetAnswer:
+def bulk_answer(written: Sequence[Written], draft: Draft, dry_run: bool) -> BulkSetAnswer:
+    """Each entry with its row as the whole batch leaves it: a later entry may have flagged it."""
+    written = [replace(one, row=draft.row(one.row.memory_id) or one.row) for one in written]
     entries = [
         BulkEntry(**_judged(one, dry_run).model_dump(), index=index) for index, one in enumerate(written)
     ]  # fmt: skip

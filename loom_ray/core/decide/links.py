@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loom_ray.core.draft import Draft
-from loom_ray.core.row import Row, Status
+from loom_ray.core.row import Row, Status, share_a_user
 
 
 def flag(draft: Draft, row: Row, peers: Iterable[Row]) -> None:
@@ -28,12 +28,22 @@ def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
 
 
 def release_duplicates(draft: Draft, canonical: Row) -> None:
-    """`canonical` no longer says what its duplicates repeat: the oldest of them takes its place, so that the fact
-    stays served, and the others repeat that one."""
+    """`canonical` (its last image that said so) no longer says what its duplicates repeat: the oldest of them takes its
+    place, contradictions included, so that the fact stays served and flagged; the others repeat that one."""
     duplicates = sorted(draft.duplicates_of(canonical.memory_id), key=lambda row: (row.created_at, row.memory_id))
     if not duplicates:
         return
     heir, *others = duplicates
-    draft.change(heir, status=Status.ACTIVE, duplicate_of="")
+    peers = _rivals(draft, canonical, heir)
+    links = tuple(peer.memory_id for peer in peers)
+    status = Status.CONFLICTED if links else Status.ACTIVE
+    heir = draft.change(heir, status=status, duplicate_of="", conflict_with=links)
+    flag(draft, heir, peers)
     for other in others:
         draft.change(other, duplicate_of=heir.memory_id)
+
+
+def _rivals(draft: Draft, canonical: Row, heir: Row) -> list[Row]:
+    """The live rows that contradicted the canonical, and so its heir, as far as their users concern each other."""
+    peers = (draft.row(peer_id) for peer_id in canonical.conflict_with if peer_id != heir.memory_id)
+    return [peer for peer in peers if peer is not None and peer.is_live and share_a_user(peer.user_id, heir.user_id)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loom_ray.contract.errors import CharLimitExceeded, PreconditionFailed
-from loom_ray.core.decide.claim import Settled
+from loom_ray.core.decide.claim import SECOND_NS, Settled
 from loom_ray.core.decide.peers import PEERS_MAX, Peer, judged_peers, same_fact
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
@@ -29,19 +29,27 @@ class Outcome:
 def outcome_without_vector(draft: Draft, settled: Settled, rules: Rules) -> Outcome | None:
     """What can be settled before any embedding; None where the neighbours have a say.
 
-    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, value gates, precondition.
+    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, value gates, precondition. (A
+    restatement does not pass a precondition that names other content: of two writers with one hash, one wins.)
     """
-    head = draft.row_at(settled.address)
-    if head is not None and not _is_served(head):
-        head = None
+    head = readable_head(draft, settled)
+    if rules.policy == "append_only":
+        _guard(settled, head)
+        return Outcome("clear" if settled.is_searched else "", "append_only")
     if head is not None and _restates(head, settled):
         return Outcome("merge" if settled.is_searched else "", "restatement", held_by=head)
-    _guard(draft, settled, head)
-    if not settled.is_searched:
-        return Outcome("", "not_searched")
-    if rules.policy == "append_only":
-        return Outcome("clear", "append_only")
-    return _already_stored(draft, settled, head)
+    _guard(settled, head)
+    held_by = None if head is not None else _holder(draft, settled)
+    if held_by is not None:
+        verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
+        return Outcome("merge", "canonical_form", (Peer(held_by, None, verdict),), held_by=held_by)
+    return None if settled.is_searched else Outcome("", "not_searched")
+
+
+def readable_head(draft: Draft, settled: Settled) -> Row | None:
+    """The row that a read of the claim's key would serve; an expired one is none."""
+    head = draft.row_at(settled.address)
+    return head if head is not None and head.is_readable(draft.now) else None
 
 
 def outcome_with_vector(draft: Draft, settled: Settled, near: Mapping[str, float], rules: Rules) -> Outcome:
@@ -59,21 +67,22 @@ def outcome_with_vector(draft: Draft, settled: Settled, near: Mapping[str, float
 
 
 _PRECEDENCE = (
-    (PairKind.MERGE, "duplicate"),  # equal text that could not be merged away: see _already_stored
+    (PairKind.MERGE, "duplicate"),  # equal text that could not be merged away: see _holder
     (PairKind.DUPLICATE, "duplicate"),
     (PairKind.CONFLICT, "conflict"),
     (PairKind.ELABORATION, "clear"),
 )
 
 
-def _is_served(row: Row) -> bool:
-    return row.is_live or row.status == "duplicate"
-
-
 def _restates(head: Row, settled: Settled) -> bool:
-    """The same bytes and nothing else said anew: what the request left unset counts as unchanged."""
+    """The same bytes and nothing else said anew: what the request left unset counts as unchanged. In a batch the same
+    bytes are enough, whatever stands beside them (the pages), unless the entry names another sensitivity."""
     claim = settled.claim
     given = claim.model_fields_set
+    if head.content_sha256 != settled.content_sha256 or claim.if_match_sha256 not in (None, head.content_sha256):
+        return False
+    if settled.index is not None:
+        return "sensitivity" not in given or settled.sensitivity == head.sensitivity
     said = {
         "tags": tuple(claim.tags) == head.tags,
         "entities": tuple(claim.entities) == head.entities,
@@ -89,13 +98,11 @@ def _restates(head: Row, settled: Settled) -> bool:
         "source_class": (claim.source_class or "") == head.source_class,
         "source_resource_id": claim.source_resource_id == head.source_resource_id,
     }
-    same = head.content_sha256 == settled.content_sha256 and (
-        settled.sensitivity == head.sensitivity or (settled.index is not None and "sensitivity" not in given)
-    )
+    same = settled.sensitivity == head.sensitivity
     return same and all(holds for name, holds in said.items() if name in given)
 
 
-def _guard(draft: Draft, settled: Settled, head: Row | None) -> None:
+def _guard(settled: Settled, head: Row | None) -> None:
     limit = settled.claim.char_limit or (head.char_limit if head else None)
     where = "" if settled.index is None else f"entries[{settled.index}]."
     if limit is not None and len(settled.text) > limit:
@@ -108,21 +115,31 @@ def _guard(draft: Draft, settled: Settled, head: Row | None) -> None:
         )
 
 
-def _already_stored(draft: Draft, settled: Settled, head: Row | None) -> Outcome | None:
-    """A merge, where a peer holds the canonical form. Two claims never merge away: one made by another run, whose
-    reads would miss it, and a new value for a key that holds a row, which would go on serving its old value."""
-    if head is not None:
-        return None
-    for row in _mergeable(draft, settled):
-        if not settled.run_id or row.run_id == settled.run_id:
-            verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
-            return Outcome("merge", "canonical_form", (Peer(row, None, verdict),), held_by=row)
-    return None
-
-
-def _mergeable(draft: Draft, settled: Settled) -> list[Row]:
-    """Rows that hold the fact. A decision is identified by its key, so only a byte-identical one in a batch folds."""
+def _holder(draft: Draft, settled: Settled) -> Row | None:
+    """The row that the claim merges into. Two claims never merge away: one made by another run, whose reads would miss
+    it, and one that is to last longer than the row that says it already."""
+    fits = _folds_by_bytes if settled.index is not None else _folds_by_form
     rows = same_fact(draft, settled)
-    if settled.memory_type is not MemoryType.DECISION:
-        return rows
-    return [row for row in rows if settled.index is not None and row.content_sha256 == settled.content_sha256]
+    return next((row for row in rows if fits(row, settled) and _lasts(row, settled, draft.now)), None)
+
+
+def _folds_by_form(row: Row, settled: Settled) -> bool:
+    """A decision is identified by its key, and what is not searched is not judged: neither merges."""
+    judged = settled.is_searched and settled.memory_type is not MemoryType.DECISION
+    return judged and (not settled.run_id or row.run_id == settled.run_id)
+
+
+def _folds_by_bytes(row: Row, settled: Settled) -> bool:
+    """In a batch a byte-identical value folds into the row that holds it, whatever its type (the pages)."""
+    same_run = not settled.run_id or row.run_id == settled.run_id
+    same_bytes = row.content_sha256 == settled.content_sha256 and settled.sensitivity != "high"
+    return _folds_by_form(row, settled) or (same_run and same_bytes)
+
+
+def _lasts(row: Row, settled: Settled, now: int) -> bool:
+    """Whether the row will be served as long as the claim asks to be."""
+    holder_ends, ttl_seconds = row.ends_at(), settled.claim.ttl_seconds
+    ends = [
+        end for end in (settled.valid_to, now + ttl_seconds * SECOND_NS if ttl_seconds else None) if end is not None
+    ]
+    return holder_ends is None or (bool(ends) and min(ends) <= holder_ends)

@@ -10,12 +10,11 @@ from loom_ray.core.decide.claim import Compared, Settled
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
-from loom_ray.core.row import MemoryType, Row
+from loom_ray.core.row import MemoryType, Row, share_a_user
 from loom_ray.core.text.statement import analyse
 
 PEERS_MAX = 5  # the pages: "closest first, at most five"; these are also the rows that are flagged
 NEIGHBOURS = 24  # the nearest rows that are compared: five are shown, others may be about another subject
-NOBODY = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,12 @@ class Peer:
 
 def same_fact(draft: Draft, settled: Settled) -> list[Row]:
     """Live rows elsewhere that hold the same canonical form, oldest first."""
-    rows = [row for row in draft.live_rows_of_digest(settled.canonical_digest) if is_peer(row, settled, draft.now)]
+    user_id = settled.address.identity.user_id
+    rows = [
+        row
+        for row in draft.live_rows_of_digest(settled.canonical_digest, user_id)
+        if holds_beside(row, settled, draft.now)
+    ]
     return sorted(rows, key=lambda row: (row.created_at, row.memory_id))
 
 
@@ -58,8 +62,9 @@ def _verdict(settled: Settled, compared: Compared) -> PairVerdict:
 
 def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> list[Row]:
     """Rows of the same key or the same words, and the nearest of the others."""
-    rows = {row.memory_id: row for row in draft.rows_of_key(settled.address.memory_key)}
-    rows |= {row.memory_id: row for row in draft.live_rows_of_digest(settled.canonical_digest)}
+    user_id = settled.address.identity.user_id
+    rows = {row.memory_id: row for row in draft.rows_of_key(settled.address.memory_key, user_id)}
+    rows |= {row.memory_id: row for row in draft.live_rows_of_digest(settled.canonical_digest, user_id)}
     peers = {memory_id: row for memory_id, row in rows.items() if row.is_live and is_peer(row, settled, draft.now)}
     places = NEIGHBOURS
     nearest = [(-similarity, memory_id) for memory_id, similarity in near.items()]
@@ -73,21 +78,22 @@ def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> li
 
 
 def is_peer(row: Row, settled: Settled, now: int) -> bool:
-    """Another address, the same type, the same user or nobody's, not expired, and true at a common time."""
+    """A row that the claim is judged against. A secret is nobody's peer: its excerpt would be shown."""
+    return row.is_searched and holds_beside(row, settled, now)
+
+
+def holds_beside(row: Row, settled: Settled, now: int) -> bool:
+    """Another address, the same type, the same user or nobody's, no secret, not expired, and true at a common time."""
     return (
         row.address != settled.address
-        and row.is_searched  # a secret is nobody's peer: its excerpt would be shown
+        and row.sensitivity != "high"
         and row.memory_type is settled.memory_type
-        and _share_a_user(row.user_id, settled.address.identity.user_id)
+        and share_a_user(row.user_id, settled.address.identity.user_id)
         and (row.expires_at is None or row.expires_at > now)
         and _overlap(
             _interval(settled.valid_at, settled.valid_to, now), _interval(row.valid_at, row.valid_to, row.created_at)
         )
     )
-
-
-def _share_a_user(ours: str, theirs: str) -> bool:
-    return ours == theirs or NOBODY in (ours, theirs)
 
 
 def _interval(valid_at: int | None, valid_to: int | None, asserted_at: int) -> tuple[float, float]:

@@ -21,7 +21,7 @@ CANDIDATES_MAX = 20
 
 def decide_delete(draft: Draft, request: DeleteRequest) -> DeleteAnswer:
     """A tombstone for the caller's own row of the key, else for the only one. Raises AmbiguousKey."""
-    row = addressed(draft, request, lambda row: row.status is not Status.TOMBSTONED)
+    row = addressed(draft, request, lambda row: row.is_readable(draft.now))
     if row is None:
         return DeleteAnswer(found=False, tombstoned=False, memory_key=request.memory_key)
     gone = draft.change(
@@ -41,8 +41,8 @@ def decide_delete(draft: Draft, request: DeleteRequest) -> DeleteAnswer:
 
 def restorable(draft: Draft, request: RestoreRequest, rules: Rules) -> Row | None:
     """The deleted row that the request means, if its window to come back is still open."""
-    row = addressed(draft, request, lambda row: row.status is Status.TOMBSTONED)
-    if row is None or row.tombstoned_at is None:
+    row = addressed(draft, request, _is_gone)
+    if row is None or row.tombstoned_at is None or not row.is_current(draft.now):
         return None
     return row if draft.now - row.tombstoned_at <= rules.settings.restore_window_days * DAY_NS else None
 
@@ -65,8 +65,10 @@ def decide_restore(draft: Draft, row: Row, settled: Settled, near: Mapping[str, 
 
 
 def not_restored(draft: Draft, request: RestoreRequest) -> RestoreAnswer:
-    rows = draft.rows_of_key(request.memory_key)
-    reason = "not_found" if not rows else "window_passed" if all(_is_gone(row) for row in rows) else "not_deleted"
+    row = addressed(draft, request, lambda row: True)
+    reason = "not_found" if row is None else "not_deleted" if not _is_gone(row) else "window_passed"
+    if row is not None and _is_gone(row) and not row.is_current(draft.now):
+        reason = "expired"
     return RestoreAnswer(restored=False, reason=reason, memory_key=request.memory_key)
 
 
@@ -75,11 +77,13 @@ def _is_gone(row: Row) -> bool:
 
 
 def addressed(draft: Draft, request: DeleteRequest | RestoreRequest, fits: Callable[[Row], bool]) -> Row | None:
-    """The caller's own row, else the only one of the key whoever wrote it; another named user's is never meant."""
+    """The caller's own row, else the only one of the key whoever wrote it; another named user's is never meant. Where
+    the caller has a row that does not fit, none is meant: a retry must not go on to somebody else's."""
     own = draft.row_at(Address(request.memory_key, Identity(request.agent, request.user_id, request.session_id)))
-    if own is not None and fits(own):
-        return own
-    others = [row for row in draft.rows_of_key(request.memory_key) if fits(row) and row.user_id == request.user_id]
+    if own is not None:
+        return own if fits(own) else None
+    rows = draft.rows_of_key(request.memory_key, request.user_id)
+    others = [row for row in rows if fits(row) and row.user_id == request.user_id]
     if len(others) > 1:
         candidates = [
             {"memory_id": row.memory_id, "agent": row.agent, "user_id": row.user_id, "session_id": row.session_id}

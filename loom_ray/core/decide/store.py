@@ -32,7 +32,7 @@ def place(draft: Draft, before: Row | None, image: Row, vectors: Vectors | None)
     row = draft.put(image, vectors)
     if before is not None:
         unflag(draft, row.memory_id, [peer for peer in before.conflict_with if peer not in row.conflict_with])
-        if before.canonical_digest != row.canonical_digest or not row.is_live:
+        if before.canonical_digest != row.canonical_digest or not row.is_live or not row.is_searched:
             release_duplicates(draft, before)
     flag(draft, row, [current for peer in row.conflict_with if (current := draft.row(peer)) is not None])
     return row
@@ -52,8 +52,8 @@ def with_links(image: Row, outcome: Outcome) -> Row:
 
 def _image(draft: Draft, settled: Settled, before: Row | None, fresh_id: str) -> Row:
     """What the claim alone makes of the row: a rewrite says everything anew but its expiry and its char_limit."""
-    claim, alive = settled.claim, before is not None and before.status is not Status.TOMBSTONED
-    kept = before if before is not None and alive else None
+    claim = settled.claim
+    kept = before if before is not None and before.is_readable(draft.now) else None
     return Row(
         memory_id=before.memory_id if before else fresh_id,
         memory_key=settled.address.memory_key,

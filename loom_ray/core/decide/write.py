@@ -80,7 +80,12 @@ def written_one_by_one(
             near = {} if found is None else _near(draft, found)
             outcome = outcome_with_vector(draft, settled, near, rules)
         vectors = _to_write(draft, found, settled)
-        yield Written(settled, outcome, store(draft, settled, outcome, vectors, fresh_id))
+        row = store(draft, settled, outcome, vectors, fresh_id)
+        if (
+            found is not None and vectors is None and outcome.held_by is None
+        ):  # a row that came back to life in this draft
+            draft.excerpts.put(row.memory_id, found.vectors)
+        yield Written(settled, outcome, row)
 
 
 def missing_vectors(

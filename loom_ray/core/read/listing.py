@@ -6,11 +6,10 @@ import base64
 import binascii
 import json
 from collections.abc import Callable
-from itertools import islice
 
 from loom_ray.contract.errors import InvalidRequest
 from loom_ray.contract.reading import ConflictsListAnswer, ConflictsListRequest, ListAnswer, ListRequest
-from loom_ray.core.read.view import is_current, listed_view, row_view
+from loom_ray.core.read.view import listed_view
 from loom_ray.core.row import Row, Status
 from loom_ray.core.state import KeyOrder, State
 
@@ -19,7 +18,7 @@ ANYBODY = ("-", "*")
 
 def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> ListAnswer:
     """One page of the rows that match, in the order of keys, and how many match in all."""
-    fits = _filter(request, now)
+    fits = _filter(state, request, now)
     after = read_cursor(request.cursor)
     matching = [row for row in state.in_key_order(request.prefix) if fits(row)]
     if request.count_only:
@@ -34,38 +33,52 @@ def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> L
     )
 
 
-def list_conflicts(state: State, request: ConflictsListRequest, namespace: str) -> ConflictsListAnswer:
-    """The conflicted rows in the order of keys."""
-    count = len(state.conflicted)
-    if request.count_only:
-        return ConflictsListAnswer(rows=[], keys=[], count=count)
+def list_conflicts(state: State, request: ConflictsListRequest, namespace: str, now: int) -> ConflictsListAnswer:
+    """The conflicted rows that are current, in the order of keys; of one user where one is named."""
     after = read_cursor(request.cursor)
-    rest = state.conflicted.irange(after, inclusive=(False, True)) if after else iter(state.conflicted)
-    page: list[KeyOrder] = list(islice(rest, request.limit + 1))
-    rows = [state.rows[memory_id] for _, memory_id in page[: request.limit]]
+    flagged = (state.rows[memory_id] for _, memory_id in state.conflicted)
+    fitting = [row for row in flagged if row.is_current(now) and request.user_id in (*ANYBODY, row.user_id)]
+    if request.count_only:
+        return ConflictsListAnswer(rows=[], keys=[], count=len(fitting))
+    rest = fitting if after is None else [row for row in fitting if order(row) > after]
+    page = rest[: request.limit]
     return ConflictsListAnswer(
-        rows=[] if request.keys_only else [row_view(row, state, namespace) for row in rows],
-        keys=[row.memory_key for row in rows] if request.keys_only else [],
-        count=count,
-        next_cursor=write_cursor(rows[-1]) if len(page) > request.limit else "",
+        rows=[] if request.keys_only else [listed_view(row, state, namespace) for row in page],
+        keys=[row.memory_key for row in page] if request.keys_only else [],
+        count=len(fitting),
+        next_cursor=write_cursor(page[-1]) if len(rest) > len(page) else "",
     )
 
 
-def _filter(request: ListRequest, now: int) -> Callable[[Row], bool]:
+def _filter(state: State, request: ListRequest, now: int) -> Callable[[Row], bool]:
     statuses = _statuses(request)
     tags, contains = frozenset(request.tags), request.contains.casefold()
 
     def fits(row: Row) -> bool:
         return (
-            row.status in statuses
-            and (row.status is Status.TOMBSTONED or is_current(row, now))
-            and (request.user_id in ANYBODY or row.user_id == request.user_id)
+            (row.status in statuses or _stands_in(row, state, request, now))
+            and (row.status is Status.TOMBSTONED or row.is_current(now))
+            and request.user_id in (*ANYBODY, row.user_id)
+            and (not request.run_id or row.run_id == request.run_id)
             and (request.memory_type is None or row.memory_type == request.memory_type)
             and (not tags or not tags.isdisjoint(row.tags))
             and (not contains or (row.sensitivity != "high" and contains in row.text.casefold()))
         )
 
     return fits
+
+
+def _stands_in(row: Row, state: State, request: ListRequest, now: int) -> bool:
+    """A duplicate is shown where its canonical is not: it has expired, or belongs to another user or run."""
+    if row.status is not Status.DUPLICATE or request.conflicted_only:
+        return False
+    canonical = state.rows.get(row.duplicate_of)
+    return (
+        canonical is None
+        or not canonical.is_readable(now)
+        or request.user_id not in (*ANYBODY, canonical.user_id)
+        or (bool(request.run_id) and canonical.run_id != request.run_id)
+    )
 
 
 def _statuses(request: ListRequest) -> frozenset[Status]:
@@ -94,7 +107,7 @@ def read_cursor(cursor: str) -> KeyOrder | None:
         return None
     try:
         key, memory_id = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii")))
-    except (ValueError, binascii.Error, TypeError):
+    except (ValueError, binascii.Error, TypeError, RecursionError):
         raise InvalidRequest("cursor: is not the next_cursor of a page") from None
     if not isinstance(key, str) or not isinstance(memory_id, str):
         raise InvalidRequest("cursor: is not the next_cursor of a page")

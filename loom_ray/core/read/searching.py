@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from loom_ray.contract.fields import to_rfc3339
 from loom_ray.contract.reading import SearchAnswer, SearchHit, SearchRequest
 from loom_ray.core.ranking import Ranked
-from loom_ray.core.read.view import is_current
 from loom_ray.core.row import LIVE, Row, Status
 from loom_ray.core.state import State
 from loom_ray.core.text.chunks import chunks, excerpt
@@ -39,8 +38,9 @@ def _admits(row: Row, request: SearchRequest, now: int) -> bool:
     return (
         row.status in searched_statuses(request)
         and row.is_searched
-        and is_current(row, now)
-        and (request.user_id in ANYBODY or row.user_id == request.user_id)
+        and row.is_current(now)
+        and request.user_id in (*ANYBODY, row.user_id)
+        and (not request.run_id or row.run_id == request.run_id)
         and (request.memory_type is None or row.memory_type == request.memory_type)
         and (not request.tags or not frozenset(request.tags).isdisjoint(row.tags))
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loom_ray.contract.fields import to_rfc3339
 from loom_ray.contract.rows import Linked, RowView
-from loom_ray.core.row import LIVE, Row, Status
+from loom_ray.core.row import Row
 from loom_ray.core.state import State
 
 
@@ -58,13 +58,3 @@ def listed_view(row: Row, state: State, namespace: str) -> RowView:
 def _key_of(memory_id: str, state: State) -> str:
     row = state.rows.get(memory_id)
     return row.memory_key if row else ""
-
-
-def is_current(row: Row, now: int) -> bool:
-    """Neither expired nor past the end of its validity."""
-    return (row.expires_at is None or row.expires_at > now) and (row.valid_to is None or row.valid_to > now)
-
-
-def is_readable(row: Row, now: int) -> bool:
-    """What a read by key serves: live rows and duplicates that are current."""
-    return (row.status in LIVE or row.status is Status.DUPLICATE) and is_current(row, now)

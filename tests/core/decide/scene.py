@@ -10,7 +10,7 @@ import numpy as np
 from loom_ray.contract.arguments import read_request
 from loom_ray.contract.ops import OPS
 from loom_ray.contract.settings import Settings
-from loom_ray.core.decide.claim import settle, settled_of
+from loom_ray.core.decide.claim import Settled, settle, settled_of
 from loom_ray.core.decide.remove import decide_delete, decide_restore, not_restored, restorable
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.decide.write import Embedded, NeedsVectors, Written, decide_writes
@@ -56,7 +56,7 @@ class Scene:
             try:
                 written = decide_writes(draft, claims, embedded, self.rules, ids)
             except NeedsVectors as needs:
-                embedded |= {place: self.embedded(claims[place].pieces) for place in needs.places}
+                embedded |= {place: self.embedded(claims[place]) for place in needs.places}
                 continue
             if not dry_run:
                 self.apply(draft)
@@ -79,7 +79,7 @@ class Scene:
         return answer
 
     def row(self, memory_key: str) -> Row:
-        (memory_id,) = self.state.ids_of_key(memory_key)
+        (memory_id,) = self.state.ids_of_key(memory_key, "*")
         return self.state.rows[memory_id]
 
     def request(self, op: str, **arguments: Any) -> Any:
@@ -99,9 +99,11 @@ class Scene:
                 self.vectors[record.row.memory_id] = vectors  # type: ignore[union-attr]
         check_links(self.state)
 
-    def embedded(self, pieces: tuple[str, ...]) -> Embedded:
-        vectors = np.stack([bag(piece) for piece in pieces])
-        return Embedded(vectors, self.near(vectors[0]))
+    def embedded(self, settled: Settled) -> Embedded:
+        row = self.state.row_at(settled.address)
+        kept = row is not None and row.is_searched and row.content_sha256 == settled.content_sha256
+        vectors = np.stack([bag(piece) for piece in settled.pieces])
+        return Embedded(vectors, self.near(vectors[0]), kept)
 
     def near(self, vector: Vectors) -> dict[str, float]:
         stored = {memory_id: vectors for memory_id, vectors in self.vectors.items() if len(vectors)}

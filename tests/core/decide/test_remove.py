@@ -7,7 +7,7 @@ import pytest
 from loom_ray.contract.errors import AmbiguousKey
 from loom_ray.core.decide.rules import DAY_NS
 
-from .scene import Scene
+from .scene import SECOND, Scene
 
 LEASE, LATER = "The office lease ends in 2025.", "The office lease ends in 2027."
 
@@ -95,3 +95,23 @@ def test_a_key_of_several_agents_is_not_deleted_by_a_stranger() -> None:
         scene.delete("rope", agent="third")
     assert len(refusal.value.extra["candidates"]) == 2
     assert scene.delete("rope", agent="second").found
+
+
+def test_a_retry_of_a_delete_does_not_go_on_to_another_agent_s_row() -> None:
+    scene = Scene()
+    scene.set("rope", "Spare rope lies in locker two.", agent="first")
+    scene.set("rope", "Pigeons roost in the bell tower.", agent="second")
+    assert scene.delete("rope", agent="first").found
+    assert not scene.delete("rope", agent="first").found
+    assert scene.restore("rope", agent="second").reason == "not_deleted"
+
+
+def test_an_expired_row_is_neither_deleted_nor_brought_back() -> None:
+    scene = Scene()
+    scene.set("pass", "The pass is green.", ttl_seconds=10)
+    scene.delete("pass")
+    scene.now += 20 * SECOND
+    assert scene.restore("pass").reason == "expired"
+    scene.set("other", "The pass is blue.", ttl_seconds=1)
+    scene.now += 20 * SECOND
+    assert not scene.delete("other").found

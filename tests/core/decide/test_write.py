@@ -8,8 +8,9 @@ import pytest
 
 from loom_ray.contract.errors import CharLimitExceeded, PreconditionFailed
 from loom_ray.core.decide.answer import bulk_answer, set_answer
+from loom_ray.core.read.listing import list_rows
 
-from .scene import DIMENSIONS, Scene
+from .scene import DIMENSIONS, SECOND, Scene
 
 LEASE, LATER = "The office lease ends in 2025.", "The office lease ends in 2027."
 
@@ -44,7 +45,7 @@ def test_the_same_fact_elsewhere_merges_and_leaves_no_row() -> None:
     written = scene.set("other", "  the office lease ends in 2025 ")
     answer = set_answer(written, "local", False)
     assert (answer.conflict_verdict, answer.noop, answer.merged_into_key) == ("merge", True, "lease")
-    assert not scene.state.ids_of_key("other")
+    assert not scene.state.ids_of_key("other", "*")
     assert scene.row("lease").reinforcements == 1
 
 
@@ -225,6 +226,7 @@ def test_a_batch_settles_in_order_each_with_the_earlier_ones_in_place() -> None:
             {"memory_key": "c", "value": LATER},
             {"memory_key": "a", "value": "Bees are kept behind the chapel."},
         ),
+        scene.draft(),
         False,
     )
     assert [entry.memory_key for entry in answer.written] == ["a", "c", "a"]
@@ -283,3 +285,108 @@ def test_replaying_the_records_gives_the_same_state() -> None:
     assert replayed.rows == scene.state.rows
     assert replayed.conflicted == scene.state.conflicted
     assert replayed.counts == scene.state.counts
+
+
+# ---- what a severe reader found -------------------------------------------------------------------------------------
+def test_a_key_whose_row_expired_begins_anew() -> None:
+    scene = Scene()
+    scene.set("k", LEASE, ttl_seconds=1)
+    scene.now += 5 * SECOND
+    again = scene.set("k", LEASE)
+    assert not set_answer(again, "local", False).noop
+    assert scene.row("k").expires_at is None
+    scene.set("k2", LATER, ttl_seconds=1)
+    scene.now += 5 * SECOND
+    scene.set("k2", "Bees are kept behind the chapel.")
+    assert scene.row("k2").is_readable(scene.now)
+
+
+def test_a_row_that_revives_in_a_batch_is_a_peer_of_later_entries() -> None:
+    scene = Scene()
+    scene.set("a", LEASE)
+    scene.delete("a")
+    first, second = scene.bulk({"memory_key": "a", "value": LEASE}, {"memory_key": "b", "value": LATER})
+    assert (first.outcome.verdict, second.outcome.verdict) == ("clear", "conflict")
+
+
+def test_an_heir_within_a_batch_is_a_peer_of_later_entries() -> None:
+    scene = Scene()
+    scene.set("a", LEASE, run_id="r1")
+    scene.set("heir", LEASE, run_id="r2")
+    _, second = scene.bulk(
+        {"memory_key": "a", "value": "Bees are kept behind the chapel."},
+        {"memory_key": "b", "value": LATER},
+        run_id="r1",
+    )
+    assert [peer.row.memory_key for peer in second.outcome.peers] == ["heir"]
+
+
+def test_a_label_is_kept_where_a_batch_repeats_the_value() -> None:
+    scene = Scene()
+    scene.set("s", LEASE, sensitivity="high")
+    (entry,) = scene.bulk({"memory_key": "s", "value": LEASE, "tags": ["x"]})
+    assert entry.outcome.rule == "restatement"
+    assert scene.row("s").sensitivity == "high"
+    assert not scene.vectors
+
+
+def test_a_restatement_does_not_pass_a_precondition_on_other_content() -> None:
+    scene = Scene()
+    free = scene.set("slot", "Slot one is free.").row.content_sha256
+    scene.set("slot", "Slot one is taken.", if_match_sha256=free)
+    with pytest.raises(PreconditionFailed):
+        scene.set("slot", "Slot one is taken.", if_match_sha256=free)
+
+
+def test_a_fact_never_merges_into_a_row_that_will_not_last() -> None:
+    scene = Scene()
+    scene.set("short", LEASE, ttl_seconds=10)
+    assert scene.set("long", LEASE).outcome.verdict == "duplicate"
+    assert scene.set("shorter", LEASE, ttl_seconds=5).outcome.verdict == "merge"
+    request = scene.request("memory.list")
+    scene.now += 60 * SECOND
+    assert [row.memory_key for row in list_rows(scene.state, request, "local", scene.now).rows] == ["long"]
+
+
+def test_a_canonical_that_turns_secret_hands_its_place_on() -> None:
+    scene = Scene()
+    scene.set("a", LEASE, run_id="r1")
+    scene.set("b", LEASE, run_id="r2")
+    scene.set("a", LEASE, run_id="r1", sensitivity="high")
+    assert scene.row("b").status == "active"
+
+
+def test_an_heir_takes_the_contradictions_over() -> None:
+    scene = Scene()
+    scene.set("rival", LATER)
+    scene.set("a", LEASE, run_id="r1")
+    scene.set("b", LEASE, run_id="r2")
+    scene.delete("a")
+    assert scene.row("b").status == "conflicted"
+    assert scene.row("rival").conflict_with == (scene.row("b").memory_id,)
+
+
+def test_append_only_takes_the_same_bytes_as_another_event() -> None:
+    scene = Scene(default_conflict_policy="append_only")
+    first = scene.set("event", LEASE)
+    second = scene.set("event", LEASE)
+    assert second.row.version > first.row.version
+    assert second.outcome.held_by is None
+
+
+@pytest.mark.parametrize("memory_type", ["episodic", "decision", "semantic"])
+def test_a_batch_folds_identical_bytes_whatever_their_type(memory_type: str) -> None:
+    scene = Scene()
+    _, second = scene.bulk(
+        {"memory_key": "a", "value": LEASE, "memory_type": memory_type},
+        {"memory_key": "b", "value": LEASE, "memory_type": memory_type},
+    )
+    assert second.outcome.held_by is not None
+
+
+def test_an_entry_is_answered_as_the_whole_batch_leaves_it() -> None:
+    scene = Scene()
+    request = [{"memory_key": "a", "value": LEASE}, {"memory_key": "b", "value": LATER}]
+    written = scene.bulk(*request)
+    first, _ = bulk_answer(written, scene.draft(), False).written
+    assert (first.status, first.version) == ("conflicted", scene.row("a").version)
