@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+import numpy as np
 import ray
 from ray.exceptions import ActorDiedError, RayActorError, RayError, RayTaskError
 
@@ -35,6 +36,7 @@ EMBEDDER = "embedder"
 HOME = "home"
 NAMESPACE_BYTES = 160 * 1024 * 1024  # of one awake namespace, nearly all of it its Ray worker: measured 125 MB resident
 MEMORY_SHARE = 0.5  # of the node, for awake namespaces
+TEXTS_A_TRIP = 256  # of one request, in one trip to the embedder
 EMBED_LANES = 4  # trips under way from one namespace to the embedder
 START_S_MAX = 60.0
 LEAVE_S_MAX = 10.0
@@ -113,6 +115,7 @@ class DirectoryActor:
         live_max = settings.namespaces_live_max or live_max_of_node()
         self._directory = Directory(RayHomes(settings), live_max, settings.namespace_idle_seconds)
         self._ready: asyncio.Task[None] | None = None
+        self._tidying: asyncio.Task[None] | None = None
 
     async def wake(self, org: str, namespace: str) -> None:
         await self._recalled()
@@ -140,10 +143,14 @@ class DirectoryActor:
         return self._directory.left_cleanly(incarnation)
 
     async def _recalled(self) -> None:
-        if self._ready is None:
+        if self._ready is None or (self._ready.done() and self._ready.exception()):
             self._ready = asyncio.create_task(self._directory.recall())
+        if self._tidying is None:
             self._tidying = asyncio.create_task(self._tidy())
-        await self._ready
+        try:
+            await asyncio.shield(self._ready)
+        except Exception as failure:  # the next call asks again
+            raise BackendUnavailable("the directory does not know yet who is awake", retry_after_s=1.0) from failure
 
     async def _tidy(self) -> None:
         while True:
@@ -294,8 +301,12 @@ class RemoteEmbedder:
         )
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Vectors:
+        """Many texts go in several trips, so that one batch never fills the queue that everybody shares."""
         async with asyncio.timeout(deadline_s):
-            return await self._ask(texts)
+            parts = [
+                await self._ask(texts[start : start + TEXTS_A_TRIP]) for start in range(0, len(texts), TEXTS_A_TRIP)
+            ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     async def describe(self) -> Description:
         return await stateless_answer(self._pool[0].describe.remote(), ASK_S_MAX)

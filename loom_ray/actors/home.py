@@ -35,6 +35,7 @@ from loom_ray.storage.words import WordIndex
 _log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+RETRY_SNAPSHOT_NS = 30 * SECOND_NS
 SEARCHES_MAX = 64  # queries in one trip to the index
 
 
@@ -86,6 +87,7 @@ class Home:
         self.description: Description | None = None
         self.folding: list[dict[str, list[Row]]] = []
         self._written_down_at = now()
+        self._snapshot_from = 0  # ns; after one failed, the next waits a little
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="search")
         self._searches = Coalescer[Search, Found](self._search_together, SEARCHES_MAX, settings.namespace_queue_max)
 
@@ -166,7 +168,12 @@ class Home:
             lasting = self.store.commit.submit(records)
         except RecordsTooLarge as refusal:
             raise PayloadTooLarge("this is more than one commit can hold: send less at a time") from refusal
-        self.apply(records)
+        try:
+            self.apply(records)
+        except Exception as fault:  # half applied, and on its way to the log: only a replay can tell what holds
+            self.broken = True
+            _log.exception("records could not be applied")
+            raise OutcomeUnknown("the namespace is being rebuilt", retry_after_s=1.0) from fault
         await self._lasting(lasting)
 
     def apply(self, records: Sequence[Record]) -> None:
@@ -254,7 +261,8 @@ class Home:
         due = self.store.segments_since_snapshot >= self.settings.snapshot_segments or (
             self.now() - self._written_down_at >= self.settings.snapshot_seconds * SECOND_NS and bool(self.state.recent)
         )
-        return due and not self.store.snapshotting and not self.broken
+        may = self.now() >= self._snapshot_from and not self.store.snapshotting and not self.broken
+        return due and may
 
     def write_down(self) -> asyncio.Task[int]:
         """Begins a snapshot of the state as it is in this turn. The images that it folds into history stay readable
@@ -294,6 +302,7 @@ class Home:
     def _folded(self, folding: dict[str, list[Row]], task: asyncio.Task[int]) -> None:
         if task.cancelled() or task.exception() is not None:
             _log.warning("a snapshot failed; the log keeps everything until the next: %s", task)
+            self._snapshot_from = self.now() + RETRY_SNAPSHOT_NS
             return
         self.folding.remove(folding)
 

@@ -26,9 +26,10 @@ from loom_ray.core.decide.remove import decide_delete, decide_restore, not_resto
 from loom_ray.core.decide.write import NO_VECTORS, Embedded, NeedsVectors, Written, decide_writes, written_one_by_one
 from loom_ray.core.draft import Draft
 from loom_ray.core.records import EmbedderStamp, Record, Registered, RowWritten, Vectors
-from loom_ray.core.row import Row
+from loom_ray.core.row import Row, text_of
 from loom_ray.storage.facets import peers_where
 
+READ_AT_ONCE_CHARS = 10_000  # about two milliseconds
 DEEPER = 4  # times as many hits, where most of those found are no peers
 Remember = Callable[[Receipt], list[Record]]  # what an Idempotency-Key adds to the commit
 
@@ -47,15 +48,14 @@ class Looked:
 
 
 async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
-    draft, written = await _decided(home, [settle(request, request, None, home.rules)])
+    draft, written = await _decided(home, await _settled(home, [request], request))
     answer = set_answer(written[0], home.namespace, request.dry_run)
     return await _carry_out(home, draft, answer, remember, request.dry_run)
 
 
 async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> Receipt:
     claims: Sequence[Claim] = request.entries
-    settled = [settle(claim, request, index, home.rules) for index, claim in enumerate(claims)]
-    draft, written = await _decided(home, settled)
+    draft, written = await _decided(home, await _settled(home, claims, request))
     return await _carry_out(home, draft, bulk_answer(written, draft, request.dry_run), remember, request.dry_run)
 
 
@@ -87,6 +87,18 @@ async def register(home: Home, request: RegisterRequest, remember: Remember) -> 
     record = Registered(settings.model_dump(), home.now())
     await home.commit([record, *remember(answer)])
     return answer
+
+
+async def _settled(home: Home, claims: Sequence[Claim], who: SetRequest | BulkSetRequest) -> list[Settled]:
+    """What the texts alone say. Long ones are read in a thread: nobody else in the namespace should wait for it."""
+    rules = home.rules
+    places = [None] if isinstance(who, SetRequest) else range(len(claims))
+
+    def settle_all() -> list[Settled]:
+        return [settle(claim, who, place, rules) for claim, place in zip(claims, places, strict=True)]
+
+    chars = sum(len(text_of(claim.value)) for claim in claims)
+    return settle_all() if chars <= READ_AT_ONCE_CHARS else await asyncio.to_thread(settle_all)
 
 
 async def _decided(home: Home, claims: list[Settled]) -> tuple[Draft, list[Written]]:

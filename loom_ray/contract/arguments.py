@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast, get_args
@@ -17,6 +18,7 @@ from loom_ray.contract.ops import Op
 from loom_ray.contract.scope import Scoped
 from loom_ray.contract.settings import Settings
 
+_INTEGER_DIGITS_MAX = 1000
 NEAR_MISS_RATIO = 0.75  # difflib's similarity from which an unknown argument counts as a misspelling
 UNKNOWN_MAX = 100  # unknown arguments in one request; looking for what each may mean costs time
 
@@ -26,6 +28,7 @@ class Asked:
     """A request that passed the door, and what was noticed there."""
 
     request: Scoped
+    arguments: dict[str, Any]  # as they came
     ignored_args: list[str] = field(default_factory=list[str])
     did_you_mean: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -34,7 +37,7 @@ def read_request(op: Op, body: bytes, settings: Settings) -> Asked:
     """Raises MalformedBody, InvalidRequest or UnknownArgument."""
     arguments = parse_object(body, settings)
     ignored, meant = _unknown(op, arguments)
-    return Asked(_validate(op, arguments, settings), ignored, meant)
+    return Asked(_validate(op, arguments, settings), arguments, ignored, meant)
 
 
 def parse_object(body: bytes, settings: Settings) -> dict[str, Any]:
@@ -51,13 +54,18 @@ def parse_object(body: bytes, settings: Settings) -> dict[str, Any]:
 def _diagnose(body: bytes, broken: str, settings: Settings) -> Any:
     """Half characters pass Python's own parser, so with it the field can be named; anything else is malformed."""
     try:
-        arguments: Any = json.loads(body)
+        arguments: Any = json.loads(body, parse_int=_integer)
         if isinstance(arguments, dict):
             for name, value in cast(dict[str, Any], arguments).items():
                 _named(name, value, settings)
     except (ValueError, RecursionError):
         pass
     raise MalformedBody(f"the body is not JSON: {broken}"[:300])
+
+
+def _integer(digits: str) -> float:
+    """Python refuses to read thousands of digits; what it stands for here is only that it is too large."""
+    return int(digits) if len(digits) <= _INTEGER_DIGITS_MAX else math.inf
 
 
 def _named(name: str, value: Any, settings: Settings) -> None:

@@ -7,6 +7,7 @@ enforces; the JSON schema carries the name of the bound under `x-bound`, which `
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, Wit
 
 from loom_ray.contract.settings import Settings
 
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 DEFAULTS = Settings.model_construct()
 INTEGER_MAX = 2**64 - 1  # what a JSON number can hold here without losing digits; past it, send a string
 INTEGER_MIN = -(2**63)
@@ -28,11 +30,17 @@ def bound(info: ValidationInfo, name: str) -> int:
     return int(getattr(settings, name))
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of it can be seen: white space, and characters that only format (zero-width ones, marks of
+    direction). Ends at the first that can."""
+    return all(c.isspace() or unicodedata.category(c) == "Cf" for c in text)
+
+
 def refuse_broken_text(text: str) -> str:
     """Raises ValueError for what cannot be stored byte for byte: NUL and lone surrogates."""
     if "\0" in text:
         raise ValueError("must not hold a NUL character")
-    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+    if not text.isascii() and _HALF_A_CHARACTER.search(text):
         raise ValueError("must not hold half a character (a lone surrogate)")
     return text
 
@@ -40,7 +48,7 @@ def refuse_broken_text(text: str) -> str:
 def _text(name: str, *, blank: bool = False, wild: bool = False, nfc: bool = False) -> Callable[..., str]:
     def check(text: str, info: ValidationInfo) -> str:
         refuse_broken_text(text)
-        if not blank and not text.strip():
+        if not blank and is_blank(text):
             raise ValueError("must not be blank")
         if not wild and text == "*":
             raise ValueError("'*' names nobody here")
@@ -79,7 +87,11 @@ KeyPrefix = Annotated[
     AfterValidator(_text("memory_key_chars_max", blank=True, wild=True, nfc=True)),
     Field(json_schema_extra={"x-bound": "memory_key_chars_max"}),
 ]
-Cursor = Annotated[str, Field(max_length=16_384, description="`next_cursor` of the page before")]
+Cursor = Annotated[
+    str,
+    AfterValidator(_text("cursor_chars_max", blank=True)),
+    Field(description="`next_cursor` of the page before", json_schema_extra={"x-bound": "cursor_chars_max"}),
+]
 Query = Annotated[str, AfterValidator(_text("query_chars_max", wild=True)), _bounded("query_chars_max")]
 Tag = Annotated[str, AfterValidator(_text("tag_chars_max", wild=True)), _bounded("tag_chars_max")]
 MemoryId = Annotated[str, AfterValidator(_text("name_chars_max", wild=True)), _bounded("name_chars_max")]
@@ -190,7 +202,7 @@ def _at(path: str, check: Callable[[Any], Any], item: Any) -> None:
 
 
 def _json_value(value: Any, info: ValidationInfo) -> Any:
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and is_blank(value)):
         raise ValueError("must not be blank")
     refuse_broken_json(value, bound(info, "json_depth_max"))
     return value

@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     tag_chars_max: int = Field(256, ge=1)
     entities_max: int = Field(64, ge=1)
     files_max: int = Field(32, ge=1)
+    cursor_chars_max: int = Field(8192, ge=256, description="a cursor holds a key and an id, encoded")
     query_chars_max: int = Field(8192, ge=1)
     list_limit_max: int = Field(1000, ge=1)
     top_k_max: int = Field(100, ge=1)

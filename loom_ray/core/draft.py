@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from loom_ray.core.records import Record, Reinforced, RowWritten, Vectors
 from loom_ray.core.row import Address, Row, Status, share_a_user
@@ -85,7 +86,9 @@ class Excerpts:
 
     def __init__(self) -> None:
         self._places: dict[str, int | None] = {}  # None: the row was written without a vector
-        self._matrix: Vectors = np.empty((0, 0), np.float16)
+        self._matrix: npt.NDArray[np.float64] = np.empty(
+            (0, 0)
+        )  # of half-precision numbers; converted once, not each time
         self._used = 0
 
     def put(self, memory_id: str, vectors: Vectors) -> None:
@@ -94,7 +97,7 @@ class Excerpts:
             self._places[memory_id] = None
             return
         if self._used == len(self._matrix):
-            grown = np.zeros((max(16, 2 * self._used), vectors.shape[1]), np.float16)
+            grown = np.zeros((max(16, 2 * self._used), vectors.shape[1]))
             if self._used:
                 grown[: self._used] = self._matrix
             self._matrix = grown

@@ -139,5 +139,5 @@ class Gateway:
 def _call(op: Op, asked: Asked, idempotency_key: str) -> Call:
     noticed = {"ignored_args": asked.ignored_args, "did_you_mean": asked.did_you_mean} if asked.ignored_args else {}
     key = idempotency_key if op.writes else ""
-    body = body_sha256(op.name, asked.request.model_dump()) if key else ""
+    body = body_sha256(op.name, asked.arguments) if key else ""
     return Call(uuid.uuid4().hex, op.name, asked.request, key, body, noticed)

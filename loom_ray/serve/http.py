@@ -49,7 +49,9 @@ def build_app(settings: Settings, gateway: Gateway) -> Starlette:
         *(Route(f"/v1/{op.name}", surface.endpoint(op), methods=["POST"]) for op in OPS.values()),
     ]
     handlers: dict[Any, Any] = {LoomError: _refused, HTTPException: _not_routed, Exception: _failed}
-    return Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False  # a redirect's empty body is not our error shape
+    return app
 
 
 class _Surface:

@@ -41,6 +41,9 @@ def test_what_is_no_json_object_is_malformed(body: bytes) -> None:
         ("value", {"bad\0key": 1}),
         ("value", ""),
         ("value", " \t\n "),
+        ("value", "\u200b\u2060 "),
+        ("memory_key", "\u200b"),
+        ("user_id", "\u200b"),
         ("value", None),
         ("value", 2**64),
         ("value", -(2**63) - 1),
@@ -86,7 +89,9 @@ def test_a_bad_field_is_refused_by_name(field: str, value: Any) -> None:
         ask("memory.set", **fact(**{field: value}))
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "[1, -1e999]"])
+@pytest.mark.parametrize(
+    "number", ["NaN", "Infinity", "-Infinity", "1e999", "[1, -1e999]", "9" * 5000, "-" + "1" * 999]
+)
 def test_numbers_that_json_cannot_hold_are_refused(number: str) -> None:
     body = f'{{"memory_key": "a", "value": {number}}}'.encode()
     with pytest.raises(InvalidRequest, match=r"^value"):

@@ -40,6 +40,7 @@ async def test_a_request_id_that_could_break_a_log_line_is_not_repeated(client: 
         ("GET", "/v1/memory.set", 405, "METHOD_NOT_ALLOWED"),
         ("DELETE", "/v1/health", 405, "METHOD_NOT_ALLOWED"),
         ("GET", "/", 404, "OP_NOT_FOUND"),
+        ("POST", "/v1/memory.set/", 404, "OP_NOT_FOUND"),
         ("POST", "/v1/memory.set", 400, "MALFORMED_BODY"),
     ],
 )
@@ -172,7 +173,7 @@ async def test_pages_of_a_list_never_miss_or_repeat_a_row(client: httpx.AsyncCli
     assert page["count"] == 25
 
 
-@pytest.mark.parametrize("cursor", ["x", "é", "bnVsbA==", "WzEsIDJd", "W10="])
+@pytest.mark.parametrize("cursor", ["x", "é", "bnVsbA==", "WzEsIDJd", "W10=", "W1tb" * 2000, "x" * 9000])
 async def test_a_cursor_that_is_none_is_refused(client: httpx.AsyncClient, cursor: str) -> None:
     for op in ("memory.list", "conflicts.list"):
         answer = await client.post(f"/v1/{op}", json={"cursor": cursor})

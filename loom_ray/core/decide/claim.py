@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loom_ray.contract.fields import to_ns
@@ -31,6 +32,8 @@ from loom_ray.core.text.chunks import chunks, excerpt
 from loom_ray.core.text.preparation import has_meaning
 
 SECOND_NS = 1_000_000_000
+LEVELS = ("", "low", "medium", "high")
+SLICE_CHARS, OVERLAP_CHARS = 32_768, 512  # a secret longer than the overlap is one by its first part already
 
 Compared = tuple[str, float | None, bool, Thresholds]  # the other text, similarity, whether under one key
 
@@ -78,7 +81,7 @@ def settle(claim: Claim, who: Writes, index: int | None, rules: Rules) -> Settle
         memory_type=memory_type,
         retyped_from=retyped_from,
         sensitivity=sensitivity,
-        files=tuple(claim.files or detect_files(text)[: rules.settings.files_max]),
+        files=tuple(claim.files if "files" in claim.model_fields_set else detect_files(text, rules.settings.files_max)),
         advisories=tuple(advisories(claim.value, rules.settings.memory_value_advisory_chars)),
         valid_at=to_ns(claim.valid_at),
         valid_to=to_ns(claim.valid_to),
@@ -124,7 +127,14 @@ def _sensitivity(claim: Claim, text: str, rules: Rules) -> str:
     """What the writer states holds; detection speaks only where nothing was stated."""
     if claim.sensitivity is not None or not rules.settings.memory_sensitivity_autodetect:
         return claim.sensitivity or ""
-    return detect(text).level
+    return max((detect(part).level for part in _slices(text)), key=LEVELS.index)
+
+
+def _slices(text: str) -> Iterator[str]:
+    """The whole text in overlapping parts: a scan of all of it in one go would hold the interpreter for seconds."""
+    yield text[: SLICE_CHARS + OVERLAP_CHARS]
+    for start in range(SLICE_CHARS, len(text), SLICE_CHARS):
+        yield text[start - OVERLAP_CHARS : start + SLICE_CHARS + OVERLAP_CHARS]
 
 
 def _pieces(claim: Claim, text: str) -> tuple[str, ...]:
