@@ -6,6 +6,7 @@ LoomError
 │   ├── CharLimitExceeded         CHAR_LIMIT_EXCEEDED
 │   └── IdempotencyKeyReused      IDEMPOTENCY_KEY_REUSED: another body came under that key
 ├── MalformedBody (400)           MALFORMED_BODY: not a JSON object in UTF-8
+├── OriginRefused (403)           ORIGIN_REFUSED: a web page of another origin asks a server that knows no tokens
 ├── PayloadTooLarge (413)         PAYLOAD_TOO_LARGE
 ├── NotFound (404)                OP_NOT_FOUND
 ├── MethodNotAllowed (405)        METHOD_NOT_ALLOWED
@@ -78,6 +79,10 @@ class IdempotencyKeyReused(InvalidRequest):
 
 class MalformedBody(LoomError):
     code, status, category = "MALFORMED_BODY", 400, "invalid"
+
+
+class OriginRefused(LoomError):
+    code, status, category = "ORIGIN_REFUSED", 403, "forbidden"
 
 
 class PayloadTooLarge(LoomError):

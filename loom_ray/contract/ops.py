@@ -66,7 +66,7 @@ _TABLE = (
 )  # fmt: skip
 
 OPS: dict[str, Op] = {op.name: op for op in _TABLE}
-EVERYWHERE = (errors.InvalidRequest, errors.MalformedBody, errors.PayloadTooLarge, errors.BackendUnavailable,
+EVERYWHERE = (errors.InvalidRequest, errors.MalformedBody, errors.OriginRefused, errors.PayloadTooLarge, errors.BackendUnavailable,
               errors.Overloaded)  # fmt: skip
 ON_WRITES = (errors.UnknownArgument, errors.IdempotencyKeyReused)
 

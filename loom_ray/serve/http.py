@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from starlette.applications import Starlette
@@ -25,6 +26,7 @@ from loom_ray.contract.errors import (
     MalformedBody,
     MethodNotAllowed,
     NotFound,
+    OriginRefused,
     PayloadTooLarge,
 )
 from loom_ray.contract.openapi import openapi_document
@@ -34,6 +36,7 @@ from loom_ray.serve.gateway import Gateway
 from loom_ray.serve.health import health_body
 
 _log = logging.getLogger(__name__)
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -77,11 +80,20 @@ class _Surface:
 
     def endpoint(self, op: Op) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
+            refuse_other_origins(request, self._settings.host)
             body = await read_body(request, self._settings.max_request_bytes)
             asked = read_request(op, body, self._settings)
             return _json(await self._gateway.ask(op, asked, _idempotency_key(request)), request_id=_id_of(request))
 
         return answer
+
+
+def refuse_other_origins(request: Request, host: str) -> None:
+    """A browser names the page that asks. On loopback nobody needs a token, so a page from elsewhere, or one whose name
+    was bound to this address, must not write here. Raises OriginRefused."""
+    origin = request.headers.get("origin")
+    if origin is not None and host in LOOPBACK and urlsplit(origin).hostname not in LOOPBACK:
+        raise OriginRefused(f"a page of {origin[:100]!r} may not ask this server")
 
 
 async def read_body(request: Request, bytes_max: int) -> bytes:

@@ -54,6 +54,22 @@ async def test_every_refusal_has_the_one_shape(
     assert detail["retryable"] is False
 
 
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://localhost:3000", 200),
+        ("http://127.0.0.1:7777", 200),
+        ("https://evil.example", 403),
+        ("null", 403),
+    ],
+)
+async def test_a_page_from_elsewhere_may_not_write(client: httpx.AsyncClient, origin: str | None, status: int) -> None:
+    headers = {} if origin is None else {"Origin": origin}
+    answer = await client.post("/v1/memory.set", json=FACT, headers=headers)
+    assert answer.status_code == status
+
+
 async def test_the_document_lists_every_op_and_the_pages_name_it(client: httpx.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     assert {f"/v1/{name}" for name in OPS} <= document["paths"].keys()
