@@ -66,8 +66,14 @@ _TABLE = (
 )  # fmt: skip
 
 OPS: dict[str, Op] = {op.name: op for op in _TABLE}
-EVERYWHERE = (errors.InvalidRequest, errors.MalformedBody, errors.OriginRefused, errors.PayloadTooLarge, errors.BackendUnavailable,
-              errors.Overloaded)  # fmt: skip
+EVERYWHERE = (
+    errors.InvalidRequest,
+    errors.MalformedBody,
+    errors.OriginRefused,
+    errors.PayloadTooLarge,
+    errors.BackendUnavailable,
+    errors.Overloaded,
+)
 ON_WRITES = (errors.UnknownArgument, errors.IdempotencyKeyReused)
 
 
