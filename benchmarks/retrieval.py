@@ -33,6 +33,7 @@ from loom_ray.storage.vectors import VectorIndex
 from loom_ray.storage.words import WordIndex
 
 DEFAULT_SEARCH = Where(statuses=LIVE)
+ANSWERABLE = {1, 2, 3, 4}
 FACETS = Facets(MemoryType.SEMANTIC, "-", Status.ACTIVE)
 
 Line = dict[str, Any]
@@ -112,20 +113,25 @@ def grouped(path: Path) -> dict[str, list[Line]]:
 
 @dataclass(frozen=True)
 class Recall:
+    conversation: str
     category: int
     share: float
 
 
 def report(found: Iterable[tuple[Line, list[str]]]) -> str:
-    """Recall by category, and over categories 1 to 4."""
+    """Recall over categories 1 to 4, in each category, and over 1 to 4 in each conversation."""
     recalls = [
-        Recall(line["category"], sum(turn in ids for turn in line["evidence"]) / len(line["evidence"]))
+        Recall(line["conv"], line["category"], sum(turn in ids for turn in line["evidence"]) / len(line["evidence"]))
         for line, ids in found
         if line["evidence"]
     ]
     categories = sorted({recall.category for recall in recalls})
     each = "  ".join(f"{category}: {mean(recalls, {category})}" for category in categories)
-    return f"1-4: {mean(recalls, {1, 2, 3, 4})}   {each}"
+    rotated = "  ".join(
+        f"{conversation}: {mean([recall for recall in recalls if recall.conversation == conversation], ANSWERABLE)}"
+        for conversation in sorted({recall.conversation for recall in recalls})
+    )
+    return f"1-4: {mean(recalls, ANSWERABLE)}   {each}\n{'':19}  {rotated}"
 
 
 def mean(recalls: list[Recall], categories: set[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -41,6 +42,7 @@ EMBED_LANES = 4  # trips under way from one namespace to the embedder
 START_S_MAX = 60.0
 LEAVE_S_MAX = 10.0
 ASK_S_MAX = 2.0  # for questions about readiness
+SWITCH_INTERVAL_S = 0.0005  # while words are indexed in a thread, the loop waits so long for the interpreter, not 5 ms
 EXIT_AFTER_S = 0.2  # a broken actor lives so long, for its last replies to get out
 ACTOR = {
     "namespace": RAY_NAMESPACE,
@@ -57,6 +59,7 @@ class NamespaceActor:
     """A namespace in a process of its own. It opens with its first call, and ends itself when its log fails."""
 
     def __init__(self, org: str, namespace: str, settings: Settings) -> None:
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         self._place = Place(org, namespace)
         self._settings = settings
         self._incarnation = uuid.uuid4().hex

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
@@ -89,6 +89,8 @@ class Home:
         self._written_down_at = now()
         self._snapshot_from = 0  # ns; after one failed, the next waits a little
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._word_thread = ThreadPoolExecutor(1, thread_name_prefix="words")  # a judged write never waits for words
+        self._catching_up: Future[None] | None = None
         self._searches = Coalescer[Search, Found](self._search_together, SEARCHES_MAX, settings.namespace_queue_max)
 
     # ---- deciding ----------------------------------------------------------------------------------------------
@@ -219,14 +221,22 @@ class Home:
         else:
             self.words.remove(row.memory_id)
 
+    def index_words(self) -> Future[None] | None:
+        """Has the words of what was put indexed in their own thread, if a search should not do so by the way."""
+        if self.words.is_behind and (self._catching_up is None or self._catching_up.done()):
+            self._catching_up = self._word_thread.submit(self.words.catch_up)
+        return self._catching_up if self.words.is_behind else None
+
     def _drop_vectors(self, memory_id: str) -> None:
         if self.vectors is not None:
             self.vectors.remove(memory_id)
 
     async def retrieve(self, query: str, vector: Vectors, k: int, where: Where) -> list[Ranked]:
-        """The k best rows by meaning and by words, in the thread; what was put meanwhile is indexed first."""
+        """The k best rows by meaning and by words, in the thread; what was put before is indexed first."""
         if self.vectors is None:
             return []
+        if (behind := self.index_words()) is not None:
+            await asyncio.wrap_future(behind)
         view = self.vectors.view()
         return await self.in_thread(lambda: retrieve(view, self.words, query, vector, k, where))
 
@@ -292,7 +302,9 @@ class Home:
         try:
             await self.store.close(self.image())
         finally:
+            self.words.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
+            self._word_thread.shutdown(wait=False, cancel_futures=True)
 
     def images_in_memory(self, memory_id: str) -> list[Row]:
         """The row's images that history may not hold yet, newest first."""

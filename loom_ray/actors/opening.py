@@ -47,4 +47,5 @@ async def open_namespace(
     home.load(recovered.image)
     home.apply(recovered.records)
     home.tidy()
+    home.index_words()
     return Namespace(home)

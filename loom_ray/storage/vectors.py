@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,86 +11,15 @@ import numpy.typing as npt
 from loom_ray.core.ranking import Hit
 from loom_ray.core.similarity import Matrix, similarities
 from loom_ray.storage.facets import Facets, Where
-from loom_ray.storage.vector_block import Block, Codebook, Facts, FrozenBlock, Mask
+from loom_ray.storage.facts import Codebook, Facts, Mask
+from loom_ray.storage.pile import Pile
+from loom_ray.storage.vector_block import FrozenBlock
 
-BLOCK_ROWS_MIN = 64
-BLOCK_ROWS_MAX = 8192  # bounds what a compaction copies in one go: 8 MB at 512 dimensions
-DEAD_SHARE_MAX = 0.5
 MARGIN = 8  # candidates beyond k, so that rounding inside FAISS cannot displace one of the k
 ROUNDING = 1e-5  # far above the 3e-8 by which FAISS was seen to differ from the exact similarity
 
 _Masked = list[tuple[FrozenBlock, Mask]]
 _Candidates = tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
-
-class Span(NamedTuple):
-    """The rows of one memory: they lie side by side in one block."""
-
-    block: Block
-    first: int
-    rows: int
-
-
-class Pile:
-    """All excerpts, or all chunks: the blocks, and where in them each memory lies."""
-
-    def __init__(self, dimensions: int) -> None:
-        self.dimensions = dimensions
-        self.blocks: list[Block] = []
-        self.spans: dict[str, Span] = {}
-
-    def add(self, memory_id: str, pieces: npt.NDArray[np.int32], vectors: Matrix, facts: Facts) -> None:
-        block = self._block_for(len(vectors))
-        first = block.add([memory_id] * len(vectors), pieces, vectors, facts)
-        self.spans[memory_id] = Span(block, first, len(vectors))
-
-    def load(self, memory_ids: Sequence[str], vectors: Matrix, facts: Facts) -> None:
-        """Add one row a memory, in blocks as large as they may be."""
-        for start in range(0, len(memory_ids), BLOCK_ROWS_MAX):
-            part = slice(start, start + BLOCK_ROWS_MAX)
-            ids = memory_ids[part]
-            block = Block(len(ids), self.dimensions)
-            block.add(ids, np.zeros(len(ids), dtype=np.int32), vectors[part], facts[part])
-            self.blocks.append(block)
-            self.spans.update((memory_id, Span(block, row, 1)) for row, memory_id in enumerate(ids))
-
-    def _block_for(self, rows: int) -> Block:
-        if not self.blocks or self.blocks[-1].room < rows:
-            half = sum(block.count for block in self.blocks) // 2
-            capacity = max(rows, min(BLOCK_ROWS_MAX, max(BLOCK_ROWS_MIN, half)))
-            self.blocks.append(Block(capacity, self.dimensions))
-        return self.blocks[-1]
-
-    def drop(self, memory_id: str) -> None:
-        span = self.spans.pop(memory_id, None)
-        if span is not None:
-            span.block.drop(span.first, span.rows)
-            if span.block.dead > DEAD_SHARE_MAX * span.block.capacity:
-                self._compact(span.block)
-
-    def _compact(self, block: Block) -> None:
-        """Move what a mostly dead block still holds to the end; views taken before keep the old block alive."""
-        self.blocks.remove(block)
-        for memory_id in dict.fromkeys(block.memory_ids):
-            span = self.spans.get(memory_id)
-            if span is not None and span.block is block:
-                end = span.first + span.rows
-                pieces, vectors = block.pieces[span.first : end], block.vectors[span.first : end]
-                self.add(memory_id, pieces, vectors, block.facts(span.first))
-
-    def change(self, memory_id: str, facts: Facts) -> None:
-        span = self.spans.get(memory_id)
-        if span is not None:
-            span.block.change(span.first, span.rows, facts)
-
-    def vectors(self, memory_id: str) -> Matrix:
-        span = self.spans.get(memory_id)
-        if span is None:
-            return np.empty((0, self.dimensions), dtype=np.float16)
-        return span.block.vectors[span.first : span.first + span.rows]
-
-    def frozen(self) -> list[FrozenBlock]:
-        return [block.frozen() for block in self.blocks]
 
 
 class VectorIndex:
@@ -105,6 +33,7 @@ class VectorIndex:
         self._codebook = Codebook()
         self._excerpts = Pile(dimensions)
         self._chunks = Pile(dimensions)
+        self._sum = np.zeros(dimensions)  # of the excerpts' vectors: multiples of 2**-24, so no order rounds it
         self._changed: dict[str, int] = {}  # memory id → mark of its last put, in the order of the marks
         self._mark = 0
 
@@ -139,6 +68,7 @@ class VectorIndex:
         self._drop(memory_id)
         pieces = np.arange(len(vectors), dtype=np.int32)
         self._excerpts.add(memory_id, pieces[:1], vectors[:1], facts)
+        self._sum += vectors[0]
         if len(vectors) > 1:
             self._chunks.add(memory_id, pieces[1:], vectors[1:], facts)
 
@@ -153,6 +83,7 @@ class VectorIndex:
         self._changed.pop(memory_id, None)
 
     def _drop(self, memory_id: str) -> None:
+        self._sum -= self._excerpts.vectors(memory_id).sum(axis=0, dtype=np.float64)
         self._excerpts.drop(memory_id)
         self._chunks.drop(memory_id)
 
@@ -196,7 +127,9 @@ class VectorIndex:
         ends = np.cumsum(counts, dtype=np.int64)
         firsts = ends - counts
         facts = self._codebook.facts(facets)
-        self._excerpts.load(memory_ids, vectors[firsts] if len(vectors) > len(firsts) else vectors, facts)
+        excerpts = vectors[firsts] if len(vectors) > len(firsts) else vectors
+        self._excerpts.load(memory_ids, excerpts, facts)
+        self._sum += excerpts.sum(axis=0, dtype=np.float64)
         for at in np.flatnonzero(np.asarray(counts) > 1).tolist():
             chunks = vectors[firsts[at] + 1 : ends[at]]
             pieces = np.arange(1, counts[at], dtype=np.int32)
@@ -204,7 +137,8 @@ class VectorIndex:
 
     def view(self) -> View:
         """What is held now, for a search in another thread."""
-        return View(self._mark, self, self._codebook, self._excerpts.frozen(), self._chunks.frozen())
+        mean = self._sum / max(len(self), 1)
+        return View(self._mark, self, self._codebook, mean, self._excerpts.frozen(), self._chunks.frozen())
 
     def newer_than(self, mark: int) -> tuple[list[str], Matrix]:
         """The memories put since a view with this mark was taken, oldest first, and their excerpts' vectors."""
@@ -226,8 +160,20 @@ class View:
     mark: int
     index: VectorIndex
     codebook: Codebook
+    mean: npt.NDArray[np.float64]  # (dimensions,), of the excerpts' vectors
     excerpts: list[FrozenBlock]
     chunks: list[FrozenBlock]
+
+    def centred(self, query: Matrix) -> Matrix:
+        """A query, (1, dimensions), as the namespace's mean sees it; normalised, float16.
+
+        What all rows have in common tells none of them from another, and sentence embedders give them much in common:
+        Mu and Viswanath, "All-but-the-top", ICLR 2018. Subtracting it from the query alone orders the rows as
+        subtracting it from both would, their lengths aside.
+        """
+        seen = query.astype(np.float64) - self.mean
+        length = float(np.linalg.norm(seen))
+        return (seen / length).astype(np.float16) if length > 0 else query
 
     def search(self, queries: Matrix, k: int, where: Where, *, excerpts_only: bool) -> list[list[Hit]]:
         """The k nearest memories that the filter admits, for each query: (queries, dimensions), float16.

@@ -1,24 +1,33 @@
-"""Which rows share words with a query? The word index of one namespace: BM25 by tantivy, in memory, filtered first."""
+"""Which rows share words with a query? The word index of one namespace: BM25, in memory, filtered first."""
 
 from __future__ import annotations
 
+import heapq
+import math
 import threading
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar
 
-import tantivy
-from tantivy import Occur, Query
+import numpy as np
+import numpy.typing as npt
 
 from loom_ray.core.ranking import WordHit
-from loom_ray.core.text.terms import query_terms, terms
+from loom_ray.core.text.terms import query_stems, stems, stems_in
 from loom_ray.storage.facets import Facets, Where
+from loom_ray.storage.facts import ROW, Codebook, Facts
+from loom_ray.storage.postings import Postings
 
-KEY_WEIGHT = 0.3  # of a word in the key against the same in the text
-WRITER_BYTES = 15_000_000  # the least that tantivy takes
-NEVER = 2**63 - 1
+K1, B = 0.9, 0.4  # Trotman, Jia and Crane, "Towards an efficient and effective search engine", OSIR 2012
+KEY_WEIGHT = 0.3  # of a word in the key against the same in the text: Robertson, Zaragoza and Taylor's BM25F, CIKM 2004
+BATCH_ROWS = 64  # between two batches a search may come in
+BACKLOG_ROWS_MAX = 256  # about 10 ms of indexing
+ROWS_MIN = 64
+DEAD_ROWS_MIN = 1024  # fewer are not worth a compaction
 
-_ANALYZER = "words"
+_Number = TypeVar("_Number", bound=np.generic)
+_Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +38,28 @@ class _Entry:
 
 
 class WordIndex:
-    """`put` and `remove` only note what changed, whatever thread; the next search (or `refresh`) indexes it first.
+    """`put` and `remove` only note what changed, whatever thread; the next search or `catch_up` indexes it in its own.
 
-    The writer lives only while it commits: an idle namespace has none of its threads and none of its memory.
+    Scores are exact: those of an index of the rows held, whatever was put, replaced and removed before.
     """
 
     def __init__(self) -> None:
-        self._schema = _schema()
-        self._index = tantivy.Index(self._schema)
-        words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-        self._stemmer = words.filter(tantivy.Filter.stemmer("english")).build()
-        self._index.register_tokenizer(_ANALYZER, self._stemmer)
-        self._index.config_reader("manual")  # the watcher takes tantivy's lock, and who then meets it sleeps 100 ms
-        self._numbers: dict[str, int] = {}
-        self._known: dict[int, tuple[str, str]] = {}  # number → memory id and key
-        self._next = 0
         self._pending: dict[str, _Entry | None] = {}
-        self._pending_lock = threading.Lock()
-        self._commit_lock = threading.Lock()
+        self._pending_lock = threading.Lock()  # held for a moment only: the actor's loop takes it
+        self._lock = threading.Lock()  # of all below
+        self._closed = False
+        self._postings = Postings()
+        self._codebook = Codebook()
+        self._rows: dict[str, int] = {}
+        self._ids: list[str] = []  # by row number, as all that follow
+        self._language: list[str] = []
+        self._facts: Facts = np.zeros(ROWS_MIN, dtype=ROW)
+        self._lengths = np.zeros(ROWS_MIN)
+        self._length = 0  # of all live rows
+        self._languages = Counter[str]()  # of the live rows
 
     def put(self, memory_id: str, text: str, memory_key: str, facets: Facets) -> None:
-        """Add a row, or replace all that is held of it: tantivy updates no field alone, so new facets need the text."""
+        """Add a row, or replace all that is held of it."""
         with self._pending_lock:
             self._pending[memory_id] = _Entry(text, memory_key, facets)
 
@@ -58,109 +68,120 @@ class WordIndex:
         with self._pending_lock:
             self._pending[memory_id] = None
 
-    def refresh(self) -> None:
-        """Index what was put and removed until now. About 25 µs a short row; call it in a thread after a wake-up."""
-        with self._commit_lock:
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be indexed that a search should not do it by the way."""
+        return len(self._pending) > BACKLOG_ROWS_MAX
+
+    def catch_up(self) -> None:
+        """Index what was put and removed until now, in a thread of its own; a search that comes meanwhile waits."""
+        while self._pending and not self._closed:
+            with self._lock:
+                self._index_batch()
+
+    def close(self) -> None:
+        """Ends a `catch_up` under way."""
+        self._closed = True
+
+    def search(self, query: str, k: int, where: Where, also: Collection[str] = ()) -> list[WordHit]:
+        """The k best rows that the filter admits, best first, then those of `also` that share a word with the query.
+
+        [] for a query without words. Safe in any thread.
+        """
+        with self._lock:
+            while self._pending:
+                self._index_batch()
+            scores, key_words = self._scores(query_stems(query, self._languages))
+            scores[~self._codebook.mask(self._facts[: len(scores)], where)] = 0.0
+            best = self._best(scores, k)
+            rows = [self._rows[memory_id] for memory_id in also if memory_id in self._rows]
+            more = set(rows).difference(best)
+            found = [*best, *(row for row in rows if row in more and scores[row] > 0.0)]
+            return [WordHit(self._ids[row], float(scores[row]), int(key_words[row])) for row in found]
+
+    # ---- scoring -----------------------------------------------------------------------------------------------
+    def _scores(self, asked: list[str]) -> tuple[_Scores, npt.NDArray[np.int64]]:
+        """By row: the BM25 score, and how many of the asked terms stand in the key."""
+        count = len(self._ids)
+        scores, key_words = np.zeros(count), np.zeros(count, dtype=np.int64)
+        usual = self._length / max(len(self._rows), 1) or 1.0
+        norms = self._lengths[:count] * (K1 * B / usual) + K1 * (1.0 - B)
+        live = self._facts["held"]
+        for term in asked:
+            rows, in_text, in_key = self._postings.of(term)
+            frequency = in_text + KEY_WEIGHT * in_key
+            weight = self._rarity(int(np.count_nonzero(live[rows]))) * (K1 + 1.0)
+            scores[rows] += weight * frequency / (frequency + norms[rows])
+            key_words[rows] += in_key > 0
+        return scores, key_words
+
+    def _rarity(self, rows: int) -> float:
+        return math.log(1.0 + (len(self._rows) - rows + 0.5) / (rows + 0.5))
+
+    def _best(self, scores: _Scores, k: int) -> list[int]:
+        """The rows of the k highest scores above zero, equal ones in the order of their ids."""
+        rows = np.flatnonzero(scores)
+        if 0 < k < len(rows):
+            least = np.partition(scores[rows], -k)[-k]
+            rows = rows[scores[rows] >= least]
+        return heapq.nsmallest(k, rows.tolist(), key=lambda row: (-scores[row], self._ids[row]))
+
+    # ---- indexing ----------------------------------------------------------------------------------------------
+    def _index_batch(self) -> None:
+        batch = self._take()
+        try:
+            for memory_id in batch:
+                self._drop(memory_id)
+            self._add({memory_id: entry for memory_id, entry in batch.items() if entry is not None})
+        except BaseException:
             with self._pending_lock:
-                pending, self._pending = self._pending, {}
-            try:
-                self._commit(pending)
-            except BaseException:
-                with self._pending_lock:
-                    self._pending = pending | self._pending
-                raise
+                self._pending = batch | self._pending
+            raise
+        dead = len(self._ids) - len(self._rows)
+        if dead > max(DEAD_ROWS_MIN, len(self._rows)):
+            self._compact()
 
-    def search(self, query: str, k: int, where: Where) -> list[WordHit]:
-        """The k best rows that the filter admits, best first; [] for a query without words. Safe in any thread."""
-        self.refresh()
-        asked = self._stems(query_terms(query))
-        if not asked or k <= 0:
-            return []
-        searcher = self._index.searcher()
-        found = searcher.search(self._query(asked, where), k, count=False).hits
-        numbers = cast(list[int], searcher.fast_field_values("number", [address for _, address in found]))
-        hits = [self._hit(number, score, asked) for number, (score, _) in zip(numbers, found, strict=True)]
-        return sorted((hit for hit in hits if hit is not None), key=lambda hit: (-hit.score, hit.memory_id))
+    def _take(self) -> dict[str, _Entry | None]:
+        with self._pending_lock:
+            ids = [memory_id for memory_id, _ in zip(self._pending, range(BATCH_ROWS), strict=False)]
+            return {memory_id: self._pending.pop(memory_id) for memory_id in ids}
 
-    def _stems(self, words: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(self._stemmer.analyze(" ".join(words))))
-
-    def _hit(self, number: int, score: float, asked: list[str]) -> WordHit | None:
-        known = self._known.get(number)
-        if known is None:  # removed since the search began
-            return None
-        memory_id, memory_key = known
-        key_words = len(set(asked).intersection(self._stems(terms(memory_key))))
-        return WordHit(memory_id, score, key_words)
-
-    def _commit(self, pending: dict[str, _Entry | None]) -> None:
-        if not pending:
+    def _drop(self, memory_id: str) -> None:
+        row = self._rows.pop(memory_id, None)
+        if row is None:
             return
-        writer = self._index.writer(WRITER_BYTES, 1)
-        for memory_id, entry in pending.items():
-            if memory_id in self._numbers:
-                writer.delete_documents_by_term("number", self._numbers[memory_id])
-            if entry is not None:
-                writer.add_document(self._document(memory_id, entry))
-        writer.commit()
-        writer.wait_merging_threads()
-        self._index.reload()
-        for memory_id, entry in pending.items():
-            if entry is None and memory_id in self._numbers:
-                del self._known[self._numbers.pop(memory_id)]
+        self._facts["held"][row] = False
+        self._length -= int(self._lengths[row])
+        self._languages -= Counter((self._language[row],))
 
-    def _document(self, memory_id: str, entry: _Entry) -> tantivy.Document:
-        number = self._numbers.setdefault(memory_id, self._next)
-        self._next = max(self._next, number + 1)
-        self._known[number] = (memory_id, entry.memory_key)
-        document = tantivy.Document()
-        document.add_integer("number", number)
-        document.add_text("text", " ".join(terms(entry.text)))
-        document.add_text("key", " ".join(terms(entry.memory_key)))
-        _add_facets(document, entry.facets)
-        return document
+    def _add(self, entries: dict[str, _Entry]) -> None:
+        """Rows stay dead until all of them are in: a failure before leaves nothing that could be found."""
+        texts = [stems(entry.text) for entry in entries.values()]
+        first, end = len(self._ids), len(self._ids) + len(entries)
+        while end > len(self._lengths):
+            self._facts, self._lengths = _doubled(self._facts), _doubled(self._lengths)
+        self._ids.extend(entries)
+        self._language.extend(language for language, _ in texts)
+        for row, (entry, (language, text)) in enumerate(zip(entries.values(), texts, strict=True), start=first):
+            self._postings.add(row, text, stems_in(language, entry.memory_key))
+        self._lengths[first:end] = [len(text) for _, text in texts]
+        self._facts[first:end] = self._codebook.facts([entry.facets for entry in entries.values()])
+        self._length += sum(len(text) for _, text in texts)
+        self._languages.update(self._language[first:end])
+        self._rows.update(zip(entries, range(first, end), strict=True))
 
-    def _query(self, asked: list[str], where: Where) -> Query:
-        words = [(Occur.Should, self._word(word)) for word in asked]
-        filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in self._filters(where)]
-        return Query.boolean_query([(Occur.Must, Query.boolean_query(words)), *filters])
-
-    def _word(self, word: str) -> Query:
-        in_text = Query.term_query(self._schema, "text", word, "freq")
-        in_key = Query.term_query(self._schema, "key", word, "freq")
-        return Query.boolean_query(
-            [(Occur.Should, in_text), (Occur.Should, Query.boost_query(in_key, KEY_WEIGHT))],
-        )
-
-    def _filters(self, where: Where) -> Iterable[Query]:
-        if where.memory_types is not None:
-            yield Query.term_set_query(self._schema, "memory_type", sorted(where.memory_types))
-        if where.user_ids is not None:
-            yield Query.term_set_query(self._schema, "user_id", sorted(where.user_ids))
-        if where.statuses is not None:
-            yield Query.term_set_query(self._schema, "status", sorted(where.statuses))
-        if where.tags:
-            yield Query.term_set_query(self._schema, "tags", sorted(where.tags))
-        if where.at is not None:
-            integer = tantivy.FieldType.Integer
-            yield Query.range_query(self._schema, "until", integer, lower_bound=where.at, include_lower=False)
+    def _compact(self) -> None:
+        """Forget the rows that are dead."""
+        rows = np.fromiter(self._rows.values(), dtype=np.int64, count=len(self._rows))
+        rows.sort()
+        numbers = np.full(len(self._ids), -1, dtype=np.int64)
+        numbers[rows] = np.arange(len(rows))
+        self._postings.renumber(numbers)
+        self._ids = [self._ids[row] for row in rows.tolist()]
+        self._language = [self._language[row] for row in rows.tolist()]
+        self._rows = {memory_id: row for row, memory_id in enumerate(self._ids)}
+        self._facts, self._lengths = _doubled(self._facts[rows]), _doubled(self._lengths[rows])
 
 
-def _add_facets(document: tantivy.Document, facets: Facets) -> None:
-    document.add_text("memory_type", facets.memory_type)
-    document.add_text("user_id", facets.user_id)
-    document.add_text("status", facets.status)
-    for tag in facets.tags:
-        document.add_text("tags", tag)
-    document.add_integer("until", NEVER if facets.until is None else facets.until)
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_integer_field("number", indexed=True, fast=True)  # signed: deleting by an unsigned term deletes nothing
-    for name in ("text", "key"):
-        builder.add_text_field(name, tokenizer_name=_ANALYZER, index_option="freq")
-    for name in ("memory_type", "user_id", "status", "tags"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field("until", fast=True)
-    return builder.build()
+def _doubled(rows: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    return np.concatenate((rows, np.zeros(max(len(rows), ROWS_MIN), dtype=rows.dtype)))

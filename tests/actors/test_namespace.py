@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from loom_ray.contract.errors import (
 )
 from loom_ray.core.records import EmbedderStamp
 from loom_ray.storage.errors import BlobsUnavailable
+from loom_ray.storage.words import BACKLOG_ROWS_MAX, WordIndex
 
 DAY = 86_400
 
@@ -338,6 +340,41 @@ async def test_texts_without_meaning_are_found_by_the_words_of_their_key_before_
     await scene.namespace.leave()
     await scene.open()
     assert [hit["memory_key"] for hit in (await scene.ask("memory.search", query="kiln"))["results"]] == found
+
+
+async def fill(scene: Scene, count: int) -> None:
+    entries = [{"memory_key": f"key-{number}", "value": f"fact {number} of kiln {number}"} for number in range(count)]
+    await scene.ask("memory.bulk_set", entries=entries)
+
+
+async def test_after_a_start_words_are_indexed_before_anyone_searches(scene: Scene):
+    await fill(scene, BACKLOG_ROWS_MAX + 1)
+    await scene.open()
+    await until(lambda: not scene.namespace.home.words.is_behind)
+    hits = (await scene.ask("memory.search", query="fact 77"))["results"]
+    assert hits[0]["memory_key"] == "key-77"
+
+
+async def test_while_words_are_indexed_searches_wait_and_nothing_else_does(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+):
+    await fill(scene, BACKLOG_ROWS_MAX + 1)
+    go_on, catch_up = threading.Event(), WordIndex.catch_up
+
+    def wait_and_catch_up(words: WordIndex) -> None:
+        go_on.wait()
+        catch_up(words)
+
+    monkeypatch.setattr(WordIndex, "catch_up", wait_and_catch_up)
+    await scene.open()
+    search = asyncio.create_task(scene.ask("memory.search", query="fact 77"))
+    try:
+        assert (await scene.set("new", "a lantern hangs in the hall"))["conflict_verdict"] == "clear"
+        assert await scene.value("key-77") == "fact 77 of kiln 77"
+        assert not search.done()
+    finally:
+        go_on.set()
+    assert (await search)["results"][0]["memory_key"] == "key-77"
 
 
 async def test_parallel_restores_bring_the_row_back_once(scene: Scene):

@@ -1,4 +1,4 @@
-"""Are two ranked lists fused as Cormack et al. say, with the same answer for the same lists?"""
+"""Are hits by meaning and by words put into one order, with the same answer for the same hits?"""
 
 from __future__ import annotations
 
@@ -6,53 +6,61 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom_ray.core.ranking import Hit, WordHit, fuse
+from loom_ray.core.ranking import MEANING_WEIGHT, WordHit, fuse
+
+FLOOR = 0.1
 
 
-def meant(*ids: str) -> list[Hit]:
-    return [Hit(memory_id, 0.9 - 0.1 * rank, rank) for rank, memory_id in enumerate(ids)]
+def worded(key_words: int = 0, **scores: float) -> dict[str, WordHit]:
+    return {memory_id: WordHit(memory_id, score, key_words) for memory_id, score in scores.items()}
 
 
-def worded(*ids: str, key_words: int = 0) -> list[WordHit]:
-    return [WordHit(memory_id, 9.0 - rank, key_words) for rank, memory_id in enumerate(ids)]
+def ids_of(meaning: dict[str, float], words: dict[str, WordHit], k: int = 10) -> list[str]:
+    return [memory_id for memory_id, _ in fuse(meaning, FLOOR, words, k)]
 
 
-def ids_of(meaning: list[Hit], words: list[WordHit], k: int = 10) -> list[str]:
-    return [ranked.memory_id for ranked in fuse(meaning, words, k)]
+def test_each_side_counts_as_a_share_of_its_best_from_its_floor_on() -> None:
+    scores = dict(fuse({"a": 0.5, "b": 0.3, "c": FLOOR}, FLOOR, worded(b=2.0, c=8.0), 10))
+    expected = {
+        "a": MEANING_WEIGHT,
+        "b": MEANING_WEIGHT / 2 + (1 - MEANING_WEIGHT) / 4,
+        "c": 1 - MEANING_WEIGHT,
+    }
+    assert scores == pytest.approx(expected)
 
 
-def test_the_score_is_the_sum_of_reciprocal_ranks_past_sixty() -> None:
-    scores = {ranked.memory_id: ranked.rank_score for ranked in fuse(meant("a", "b"), worded("b", "c"), 10)}
-    assert scores == pytest.approx({"a": 1 / 61, "b": 1 / 62 + 1 / 61, "c": 1 / 62})
+def test_best_by_both_is_one_and_below_the_average_row_is_nothing() -> None:
+    scores = dict(fuse({"best": 0.9, "worst": -0.5}, FLOOR, worded(best=3.0), 10))
+    assert scores == {"best": 1.0, "worst": 0.0}
 
 
-def test_what_both_lists_hold_comes_before_the_first_of_either() -> None:
-    assert ids_of(meant("a", "x"), worded("b", "x"))[0] == "x"
+def test_what_both_sides_find_comes_before_the_best_of_either() -> None:
+    assert ids_of({"a": 0.9, "x": 0.8}, worded(b=9.0, x=8.0))[0] == "x"
 
 
-def test_a_hit_keeps_its_similarity_and_its_piece_and_words_alone_have_none() -> None:
-    by_id = {ranked.memory_id: ranked for ranked in fuse(meant("a", "b"), worded("c"), 10)}
-    assert (by_id["b"].similarity, by_id["b"].piece) == (0.8, 1)
-    assert (by_id["c"].similarity, by_id["c"].piece) == (None, 0)
+def test_where_nothing_is_nearer_than_the_average_row_words_decide() -> None:
+    assert ids_of({"a": 0.1, "b": 0.05}, worded(b=1.0)) == ["b", "a"]
 
 
-def test_words_in_the_key_break_a_tie_and_never_more() -> None:
-    tied = [WordHit("b", 5.0, 2)]
-    assert ids_of(meant("a"), tied) == ["b", "a"]
-    assert ids_of(meant("a"), [WordHit("x", 9.0, 0), *tied]) == ["a", "x", "b"]
-
-
-def test_equal_hits_come_in_the_order_of_their_ids() -> None:
-    assert ids_of([Hit("b", -1.0, 0)], [WordHit("a", 1.0, 0)]) == ["a", "b"]
+def test_equal_scores_are_told_apart_by_key_words_then_similarity_then_id() -> None:
+    words = worded(a=1.0, d=1.0, e=1.0, b=1.0) | worded(key_words=1, c=1.0)
+    assert ids_of({"d": 0.05, "a": -0.2, "b": -0.2}, words) == ["c", "d", "a", "b", "e"]
 
 
 def test_no_more_than_k_and_nothing_from_nothing() -> None:
-    assert len(fuse(meant("a", "b", "c"), worded("d", "e"), 2)) == 2
-    assert fuse([], [], 5) == []
+    assert len(fuse({"a": 0.9, "b": 0.8}, FLOOR, worded(c=1.0), 2)) == 2
+    assert fuse({}, FLOOR, {}, 5) == []
 
 
-@given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), unique=True))
-def test_every_memory_once_and_scores_fall(meaning: list[str], words: list[str]) -> None:
-    ranked = fuse(meant(*meaning), worded(*words), 20)
-    assert sorted(each.memory_id for each in ranked) == sorted({*meaning, *words})
-    assert [each.rank_score for each in ranked] == sorted((each.rank_score for each in ranked), reverse=True)
+ids = st.sampled_from("abcdefgh")
+
+
+@given(st.dictionaries(ids, st.floats(-1, 1)), st.dictionaries(ids, st.floats(0.001, 50)), st.floats(-1, 1))
+def test_every_memory_once_and_scores_fall_between_one_and_zero(
+    meaning: dict[str, float], words: dict[str, float], floor: float
+) -> None:
+    ranked = fuse(meaning, floor, worded(**words), 20)
+    scores = [score for _, score in ranked]
+    assert sorted(memory_id for memory_id, _ in ranked) == sorted({*meaning, *words})
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 + 1e-12 for score in scores)

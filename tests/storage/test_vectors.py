@@ -131,6 +131,12 @@ class IndexAgainstNaive(RuleBasedStateMachine):
         for memory_id, (vectors, _) in self.naive.held.items():
             assert self.index.vectors_of(memory_id).tobytes() == vectors.tobytes()
 
+    @invariant()
+    def the_mean_is_that_of_the_excerpts_to_the_last_bit(self) -> None:
+        excerpts = [vectors[0].astype(np.float64) for vectors, _ in self.naive.held.values()]
+        expected = sum(excerpts, np.zeros(DIMENSIONS)) / max(len(excerpts), 1)
+        assert self.index.view().mean.tobytes() == expected.tobytes()
+
 
 IndexAgainstNaive.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestIndexAgainstNaive = IndexAgainstNaive.TestCase
@@ -148,6 +154,27 @@ def test_what_load_fills_answers_as_what_was_put_one_by_one() -> None:
     answers = [index.view().search(queries, 10, Where(), excerpts_only=False) for index in (loaded, put)]
     assert answers[0] == answers[1]
     assert loaded.newer_than(0)[0] == []
+
+
+def test_a_centred_query_passes_over_what_all_rows_have_in_common() -> None:
+    common, own = np.eye(DIMENSIONS)[0], np.eye(DIMENSIONS)[1:]
+    index = VectorIndex(DIMENSIONS)
+    index.put("plain", common[None, :].astype(np.float16), ANYONE)
+    for number in range(8):
+        index.put(f"{number}", ((0.8 * common + 0.6 * own[number])[None, :]).astype(np.float16), ANYONE)
+    view, query = index.view(), ((0.9 * common + 0.4 * own[3])[None, :]).astype(np.float16)
+    assert ids_of(view.search(query, 1, Where(), excerpts_only=True)[0]) == ["3"]
+    query = ((0.98 * common + 0.2 * own[3])[None, :]).astype(np.float16)
+    assert ids_of(view.search(query, 1, Where(), excerpts_only=True)[0]) == ["plain"]
+    assert ids_of(view.search(view.centred(query), 1, Where(), excerpts_only=True)[0]) == ["3"]
+
+
+def test_a_centred_query_is_as_long_as_any_other_and_finite_where_it_is_the_mean() -> None:
+    index, matrix = filled(1)
+    assert index.view().centred(matrix).tobytes() == matrix.tobytes()
+    index, matrix = filled(50)
+    centred = index.view().centred(unit_vectors(1, 7))
+    assert np.linalg.norm(centred.astype(np.float64)) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_load_refuses_what_does_not_fit() -> None:
