@@ -120,7 +120,7 @@ class WordIndex:
 
     def _best(self, scores: _Scores, k: int) -> list[int]:
         """The rows of the k highest scores above zero, equal ones in the order of their ids."""
-        rows = np.flatnonzero(scores)
+        rows = np.flatnonzero(scores > 0.0)
         if 0 < k < len(rows):
             least = np.partition(scores[rows], -k)[-k]
             rows = rows[scores[rows] >= least]
