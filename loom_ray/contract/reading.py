@@ -96,7 +96,7 @@ class SearchHit(Answer):
     memory_key: str
     content_excerpt: str = Field(description="of the part that matched best, at most 1,200 characters")
     similarity: float | None = Field(description="cosine of the closest part; null: found by words alone")
-    rank_score: float = Field(description="fused rank of meaning and words; comparable within one answer only")
+    rank_score: float = Field(description="meaning and words fused, 0 to 1; comparable within one answer only")
     status: str
     version: int
     version_text: str
