@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import faiss
 import pytest
@@ -14,3 +15,19 @@ sys.path.append(str(Path(__file__).parents[1] / "storage"))  # for faulty.py
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lives", type=int, default=600, help="how many seeds the namespace simulation plays")
+
+
+@pytest.fixture
+def disk() -> Any:
+    """A FaultyDisk without faults."""
+    from faulty import FaultyDisk
+
+    return FaultyDisk(seed=1)
+
+
+@pytest.fixture
+async def scene(disk: Any) -> Any:
+    """A namespace on it, open."""
+    from scene import Scene
+
+    return await Scene(disk.blobs()).open()

@@ -15,6 +15,7 @@ from clockwork import run
 from faulty import Faults, FaultyBlobs, FaultyDisk
 from promises import check_state, check_vectors, check_verdict, check_words, clone, contents
 from scene import PLACE, BagOfWords, Clock, answer_to, call_of, inline
+from wishes import KEYS, REPERTOIRE, THINGS, Wish, changes, versions_in
 
 from loom_ray.actors.calls import NamespaceGone
 from loom_ray.actors.namespace import Namespace
@@ -37,24 +38,9 @@ from loom_ray.storage.errors import StorageError
 
 STEPS = 45
 DAY_S = 86_400
-THINGS, COUNTS = ("kiln", "backup", "guild"), (3, 4, 14)
-KEYS, AGENTS, USERS = ("a", "b", "c", "d"), ("-", "ada"), ("-", "-", "u1")
 SETTINGS = Settings(embedder_deadline_s=1.0, idempotency_seconds=10**9)
-LONG = "The guild keeps 3 ledgers of every firing. " * 40
 UNLUCKY = (BackendUnavailable, OutcomeUnknown, Overloaded)  # what a fault may bring; all else is a broken promise
 REFUSALS = (AmbiguousKey, PreconditionFailed)
-
-
-@dataclass(eq=False)
-class Wish:
-    """What a client wants, under one Idempotency-Key or none; and what it was told."""
-
-    number: int
-    op: str
-    arguments: dict[str, Any]
-    key: str
-    answers: list[dict[str, Any]] = field(default_factory=list)
-    landed: int = 0
 
 
 @dataclass(eq=False)
@@ -176,8 +162,8 @@ class World:
         return process
 
     def wish(self) -> None:
-        op, arguments = self.random.choice(REPERTOIRE)(self)
         number = len(self.wishes)
+        op, arguments = self.random.choice(REPERTOIRE)(self.random, number)
         key = f"key-{number}" if OPS[op].writes and self.random.random() < 0.5 else ""
         self.wishes.append(Wish(number, op, arguments, key))
         self.spawn(self.ask(self.wishes[-1]))
@@ -387,77 +373,6 @@ class World:
 
     def note(self, what: str) -> None:
         self.seen[what] += 1
-
-
-# ---- what clients want --------------------------------------------------------------------------------------------
-def changes(wish: Wish, answer: dict[str, Any]) -> bool:
-    """Whether something must have been written for this answer."""
-    return {"memory.delete": answer.get("found"), "memory.restore": answer.get("restored")}.get(wish.op, True)
-
-
-def versions_in(answer: Any) -> list[int]:
-    if isinstance(answer, dict):
-        own = [answer["version"]] if isinstance(answer.get("version"), int) else []
-        return own + [version for part in answer.values() for version in versions_in(part)]
-    return [version for part in answer for version in versions_in(part)] if isinstance(answer, list) else []
-
-
-def claim(world: World) -> dict[str, Any]:
-    random = world.random
-    text = f"The {random.choice(THINGS)} keeps {random.choice(['', '', 'its '])}{random.choice(COUNTS)} copies."
-    more = random.choice(
-        [{}, {}, {}, {"tags": [f"t{len(world.wishes)}"]}, {"memory_type": "episodic"}, {"sensitivity": "high"}]
-    )
-    value = random.choice([text] * 20 + [text.upper()] * 4 + ["!!!"] * 4 + [LONG])
-    return {"memory_key": random.choice(KEYS), "value": value} | more
-
-
-def who(world: World) -> dict[str, str]:
-    return {"agent": world.random.choice(AGENTS), "user_id": world.random.choice(USERS)}
-
-
-def set_(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.set", claim(world) | who(world)
-
-
-def bulk(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.bulk_set", {"entries": [claim(world) for _ in range(world.random.randint(1, 4))]} | who(world)
-
-
-def delete(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.delete", {"memory_key": world.random.choice(KEYS)} | who(world)
-
-
-def restore(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.restore", {"memory_key": world.random.choice(KEYS)} | who(world)
-
-
-def register(world: World) -> tuple[str, dict[str, Any]]:
-    return "namespace.register", {"conflict_threshold": world.random.choice([0.5, 0.7])}
-
-
-def get(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.get", {"memory_key": world.random.choice(KEYS), "user_id": "*", "session_id": "*"}
-
-
-def list_(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.list", {"include_duplicates": True, "include_tombstoned": True}
-
-
-def history(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.history", {"memory_key": world.random.choice(KEYS), "user_id": "*", "session_id": "*"}
-
-
-def conflicts(world: World) -> tuple[str, dict[str, Any]]:
-    return "conflicts.list", {}
-
-
-def search(world: World) -> tuple[str, dict[str, Any]]:
-    return "memory.search", {"query": f"the {world.random.choice(THINGS)}"}
-
-
-READS = [get, get, get, list_, list_, history, history, conflicts]
-REPERTOIRE = [set_] * 20 + [bulk] * 5 + [delete] * 5 + [restore] * 5 + [register] + READS * 2 + [search]
 
 
 def play(seed: int, seen: Counter[str] | None = None) -> None:
