@@ -108,6 +108,7 @@ class World:
         self.images: dict[str, list[Row]] = {}  # by memory: what certainly landed, in order
         self.last_version = 0
         self.ids = 0
+        self.broken_promises: list[AssertionError] = []
         self.seen = seen
 
     # ---- what happens ---------------------------------------------------------------------------------------------
@@ -259,9 +260,13 @@ class World:
 
         def noted(records: Any) -> None:
             landed = False if process.superseded else None
-            process.batches.append(Batch(current.get(), list(records), landed=landed))
-            if current.get().op == "memory.set":
-                check_verdict(home, call_of("memory.set", self.settings, **current.get().arguments).request, records)
+            wish = current.get()
+            process.batches.append(Batch(wish, list(records), landed=landed))
+            try:
+                if wish.op == "memory.set":
+                    check_verdict(home, call_of(wish.op, self.settings, **wish.arguments).request, records)
+            except AssertionError as broken:  # the namespace would take it for a failure of its own
+                self.broken_promises.append(broken)
             apply(records)
 
         home.apply = noted
@@ -334,6 +339,8 @@ class World:
         for client in self.clients:
             if client.done():
                 client.result()
+        if self.broken_promises:
+            raise self.broken_promises[0]
         self.lose_power()
         self.disk.faults = Faults()
         last = await self.start()
