@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from loom_ray.contract.fields import Entities, Files, MemoryKey, OptionalName, Sha256, Tags, Time, Value, bound
+from loom_ray.contract.fields import Entities, Files, MemoryId, MemoryKey, OptionalName, Sha256, Tags, Time, Value, bound
 from loom_ray.contract.rows import DowngradedSource, MemoryTypeName, OnExpire, SensitivityName
 from loom_ray.contract.scope import Answer, Receipt, Request, Writes
 
@@ -77,9 +77,11 @@ class DeleteRequest(Writes):
 
 
 class RestoreRequest(Writes):
-    """Bring a deleted key back; it is judged again on its return."""
+    """Bring a deleted key back; it is judged again on its return. With either condition a deletion is never undone."""
 
     memory_key: MemoryKey
+    only_if_superseded: bool = False
+    if_superseded_by: MemoryId | None = Field(None, description="only while the row is retired behind this memory")
 
 
 class DifferenceView(Answer):

@@ -41,6 +41,8 @@ def decide_delete(draft: Draft, request: DeleteRequest) -> DeleteAnswer:
 
 def restorable(draft: Draft, request: RestoreRequest, rules: Rules) -> Row | None:
     """The deleted row that the request means, if its window to come back is still open."""
+    if is_conditional(request):  # no policy of this release retires rows: there is nothing that the condition allows
+        return None
     row = addressed(draft, request, _is_gone)
     if row is None or row.tombstoned_at is None or not row.is_current(draft.now):
         return None
@@ -69,7 +71,13 @@ def not_restored(draft: Draft, request: RestoreRequest) -> RestoreAnswer:
     reason = "not_found" if row is None else "not_deleted" if not _is_gone(row) else "window_passed"
     if row is not None and _is_gone(row) and not row.is_current(draft.now):
         reason = "expired"
+    if row is not None and is_conditional(request):
+        reason = "not_superseded"
     return RestoreAnswer(restored=False, reason=reason, memory_key=request.memory_key)
+
+
+def is_conditional(request: RestoreRequest) -> bool:
+    return request.only_if_superseded or request.if_superseded_by is not None
 
 
 def _is_gone(row: Row) -> bool:

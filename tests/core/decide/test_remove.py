@@ -115,3 +115,12 @@ def test_an_expired_row_is_neither_deleted_nor_brought_back() -> None:
     scene.set("other", "The pass is blue.", ttl_seconds=1)
     scene.now += 20 * SECOND
     assert not scene.delete("other").found
+
+
+@pytest.mark.parametrize("condition", [{"only_if_superseded": True}, {"if_superseded_by": "id-9"}])
+def test_a_condition_on_a_retirement_never_undoes_a_deletion(condition: dict[str, object]) -> None:
+    scene = Scene()
+    scene.set("lease", LEASE)
+    scene.delete("lease")
+    assert scene.restore("lease", **condition).reason == "not_superseded"
+    assert scene.restore("lease").restored
