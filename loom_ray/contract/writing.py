@@ -6,7 +6,18 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from loom_ray.contract.fields import Entities, Files, MemoryId, MemoryKey, OptionalName, Sha256, Tags, Time, Value, bound
+from loom_ray.contract.fields import (
+    Entities,
+    Files,
+    MemoryId,
+    MemoryKey,
+    OptionalName,
+    Sha256,
+    Tags,
+    Time,
+    Value,
+    bound,
+)
 from loom_ray.contract.rows import DowngradedSource, MemoryTypeName, OnExpire, SensitivityName
 from loom_ray.contract.scope import Answer, Receipt, Request, Writes
 
