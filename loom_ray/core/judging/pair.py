@@ -35,8 +35,9 @@ class PairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """`rule` is the short, stable name of the rule that decided; `templated` says that the two have one shape with one
-    slot filled otherwise; `threshold` is the one that was compared with, None where none was needed."""
+    """`rule` is the short, stable name of the rule that decided; `differences` are named for conflicts and elaborations;
+    `templated` says that the two have one shape with one slot filled otherwise; `threshold` is the one that was compared
+    with, None where none was needed."""
 
     kind: PairKind
     rule: str
@@ -66,8 +67,11 @@ def judge_statements(
     alignment = align(ours, theirs)
     finding = find(ours, theirs, alignment)
     kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
-    named = differences_of(ours, theirs, alignment) if kind is not PairKind.DUPLICATE else ()
+    named = differences_of(ours, theirs, alignment) if kind in _NAMED else ()
     return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold)
+
+
+_NAMED = frozenset({PairKind.CONFLICT, PairKind.ELABORATION})  # nobody is shown a peer that is none
 
 
 class _Gated(NamedTuple):
