@@ -27,13 +27,17 @@ def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
         draft.change(peer, status=status, conflict_with=links)
 
 
+def heirs(draft: Draft, canonical: Row) -> list[Row]:
+    """Its duplicates, the oldest first: that one takes its place."""
+    return sorted(draft.duplicates_of(canonical.memory_id), key=lambda row: (row.created_at, row.memory_id))
+
+
 def release_duplicates(draft: Draft, canonical: Row) -> None:
     """`canonical` (its last image that said so) no longer says what its duplicates repeat: the oldest of them takes its
     place, contradictions included, so that the fact stays served and flagged; the others repeat that one."""
-    duplicates = sorted(draft.duplicates_of(canonical.memory_id), key=lambda row: (row.created_at, row.memory_id))
-    if not duplicates:
+    heir, *others = heirs(draft, canonical) or (None,)
+    if heir is None:
         return
-    heir, *others = duplicates
     peers = _rivals(draft, canonical, heir)
     links = tuple(peer.memory_id for peer in peers)
     status = Status.CONFLICTED if links else Status.ACTIVE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop
 
 from loom_ray.core.decide.claim import Compared, Settled
+from loom_ray.core.decide.links import heirs
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
@@ -66,6 +67,7 @@ def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> li
     rows = {row.memory_id: row for row in draft.rows_of_key(settled.address.memory_key, user_id)}
     rows |= {row.memory_id: row for row in draft.live_rows_of_digest(settled.canonical_digest, user_id)}
     peers = {memory_id: row for memory_id, row in rows.items() if row.is_live and is_peer(row, settled, draft.now)}
+    peers |= {row.memory_id: row for row in _heir(draft, settled) if is_peer(row, settled, draft.now)}
     places = NEIGHBOURS
     nearest = [(-similarity, memory_id) for memory_id, similarity in near.items()]
     heapify(nearest)  # in a batch there are hundreds, and few are looked at
@@ -75,6 +77,12 @@ def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> li
             peers[memory_id] = row
             places -= 1
     return list(peers.values())
+
+
+def _heir(draft: Draft, settled: Settled) -> list[Row]:
+    """The duplicate that lives again because this claim takes back what it repeats."""
+    head = draft.row_at(settled.address)
+    return heirs(draft, head)[:1] if head is not None and head.canonical_digest != settled.canonical_digest else []
 
 
 def is_peer(row: Row, settled: Settled, now: int) -> bool:

@@ -35,9 +35,11 @@ class PairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """`rule` is the short, stable name of the rule that decided; `differences` are named for conflicts and elaborations;
-    `templated` says that the two have one shape with one slot filled otherwise; `threshold` is the one that was compared
-    with, None where none was needed."""
+    """`rule` is the short, stable name of the rule that decided; `differences` are those of conflicts and elaborations.
+
+    `templated` says that the two have one shape with one slot filled otherwise; `threshold` is the one compared with,
+    None where none was needed.
+    """
 
     kind: PairKind
     rule: str

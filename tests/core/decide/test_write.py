@@ -390,3 +390,13 @@ def test_an_entry_is_answered_as_the_whole_batch_leaves_it() -> None:
     written = scene.bulk(*request)
     first, _ = bulk_answer(written, scene.draft(), False).written
     assert (first.status, first.version) == ("conflicted", scene.row("a").version)
+
+
+def test_a_canonical_that_changes_is_judged_against_its_own_heir() -> None:
+    scene = Scene()
+    scene.set("a", LEASE, run_id="r1")
+    scene.set("heir", LEASE, run_id="r2")
+    written = scene.set("a", LATER, run_id="r1")
+    assert written.outcome.verdict == "conflict"
+    assert scene.row("heir").status == "conflicted"
+    assert scene.row("heir").conflict_with == (scene.row("a").memory_id,)
