@@ -9,7 +9,7 @@ from pydantic import Field
 from loom_ray.contract.scope import Answer
 
 MemoryTypeName = Literal["semantic", "procedural", "decision", "episodic", "profile"]
-StatusName = Literal["active", "conflicted", "duplicate", "superseded", "tombstoned"]
+StatusName = Literal["active", "conflicted", "duplicate", "superseded", "tombstoned", "rejected", "redirect"]
 SensitivityName = Literal["low", "medium", "high"]
 OnExpire = Literal["tombstone", "demote", "anonymize"]
 DowngradedSource = Literal["external", "imported", "derived"]

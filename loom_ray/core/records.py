@@ -56,4 +56,34 @@ class EmbedderStamp:
     preparation: str
 
 
-Record = RowWritten | Reinforced | Registered | Answered | EmbedderStamp
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """One change of one memory, by hash: who did what to it, and why; never its value.
+
+    `action` is the op, or `memory.auto_supersede` and the like for what the server did by itself. `effect` is empty for
+    the memory that the op was about, and says what happened to others by the way (flagged, released …). All records of
+    one request share `commit_id`.
+    """
+
+    stamp: int  # strictly rising in a namespace, like versions; the image's version where there is one
+    at: int  # ns
+    commit_id: int
+    action: str
+    effect: str
+    memory_id: str
+    memory_key: str
+    agent: str
+    user_id: str
+    session_id: str
+    content_sha256: str
+    version: int
+    status: str
+    verdict: str
+    reason: str
+    related_id: str  # the memory that it was merged into, retired behind, moved to …
+    actor: str
+    source_class: str
+    run_id: str
+
+
+Record = Audited | RowWritten | Reinforced | Registered | Answered | EmbedderStamp

@@ -17,8 +17,10 @@ class Status(StrEnum):
     ACTIVE = "active"
     CONFLICTED = "conflicted"
     DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"
+    SUPERSEDED = "superseded"  # a newer memory took its place: `superseded_by`
     TOMBSTONED = "tombstoned"
+    REJECTED = "rejected"  # marked wrong
+    REDIRECT = "redirect"  # its fact moved to another key: `redirects_to`
 
 
 LIVE = frozenset({Status.ACTIVE, Status.CONFLICTED})
@@ -93,6 +95,15 @@ class Row:
     chunks: int = 0  # verbatim pieces embedded beside the excerpt
     reinforcements: int = 0  # restatements and merges; counted without a new version
     reinforced_at: int | None = None
+    asserted_at: int = 0  # version of the image that brought this value
+    pinned: bool = False  # no later write may contradict it
+    lock: str = ""  # "", "no_delete" or "read_only"
+    locked_until: int | None = None  # ns; None: until it is unlocked
+    lock_reason: str = ""
+    demoted: bool = False  # readable by key and listed, but neither searched nor judged
+    redirects_to: str = ""  # a memory id
+    restored_from: str = ""  # the memory behind which it was retired when an undo brought it back
+    restored_at: int | None = None  # version of the image that did
 
     @property
     def identity(self) -> Identity:
@@ -108,8 +119,8 @@ class Row:
 
     @property
     def is_searched(self) -> bool:
-        """Whether the row has a vector: its type is searched and it is not of high sensitivity."""
-        return self.memory_type in SEARCHED_TYPES and self.sensitivity != "high"
+        """Whether the row has a vector: its type is searched, it is not of high sensitivity, and not demoted."""
+        return self.memory_type in SEARCHED_TYPES and self.sensitivity != "high" and not self.demoted
 
     @property
     def text(self) -> str:
@@ -117,7 +128,16 @@ class Row:
 
     def ends_at(self) -> int | None:
         """When the row leaves the reads by itself: it expires, or stops being true. None is never."""
-        return min((end for end in (self.expires_at, self.valid_to) if end is not None), default=None)
+        return min((end for end in (self.leaves_at(), self.valid_to) if end is not None), default=None)
+
+    def leaves_at(self) -> int | None:
+        """When it expires: a lock holds that up. None is never."""
+        if self.expires_at is None or not self.lock:
+            return self.expires_at
+        return None if self.locked_until is None else max(self.expires_at, self.locked_until)
+
+    def is_locked(self, now: int) -> bool:
+        return bool(self.lock) and (self.locked_until is None or self.locked_until > now)
 
     def is_current(self, now: int) -> bool:
         end = self.ends_at()

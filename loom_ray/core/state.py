@@ -8,7 +8,7 @@ from typing import Any
 
 from sortedcontainers import SortedDict, SortedSet
 
-from loom_ray.core.records import Answered, EmbedderStamp, Record, Registered, Reinforced, RowWritten
+from loom_ray.core.records import Answered, Audited, EmbedderStamp, Record, Registered, Reinforced, RowWritten
 from loom_ray.core.row import NOBODY, Address, Row, Status
 
 IdsByUser = dict[str, set[str]]  # memory ids of each user: a namespace of many users must not be walked for one
@@ -29,6 +29,7 @@ class State:
         self.last_version = 0
         self.counts: Counter[Status] = Counter()
         self.recent: dict[str, list[Row]] = {}  # images since the last fold into history, oldest first
+        self.audits: list[Audited] = []  # since the last fold, oldest first
         self._live_by_digest: dict[str, IdsByUser] = {}
         self._duplicates_of: dict[str, set[str]] = defaultdict(set)
 
@@ -37,6 +38,9 @@ class State:
             case RowWritten(row=row):
                 self.put(row)
                 self.recent.setdefault(row.memory_id, []).append(row)
+            case Audited(stamp=stamp):
+                self.audits.append(record)
+                self.last_version = max(self.last_version, stamp)
             case Reinforced():
                 self._reinforce(record)
             case Registered(settings=settings):

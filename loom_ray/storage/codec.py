@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import orjson
 
-from loom_ray.core.records import Answered, EmbedderStamp, Record, Registered, Reinforced, RowWritten, Vectors
+from loom_ray.core.records import Answered, Audited, EmbedderStamp, Record, Registered, Reinforced, RowWritten, Vectors
 from loom_ray.core.row import JsonValue, MemoryType, Row, Status
 
 T = TypeVar("T")
@@ -170,11 +170,12 @@ def of_plain(kind: type[Any]) -> Callable[[dict[str, Any]], Any]:
 
 NAMES: dict[type[Any], list[str]] = {
     kind: [field.name for field in fields(kind)]
-    for kind in (Row, RowWritten, Reinforced, Registered, Answered, EmbedderStamp, Opened, Folded, Closed)
+    for kind in (Audited, Row, RowWritten, Reinforced, Registered, Answered, EmbedderStamp, Opened, Folded, Closed)
 }
 ROW_FIELDS = NAMES[Row]
 ROW_TUPLES = {field.name for field in fields(Row) if field.default == ()}
 ENCODERS: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    Audited: ("audited", plain),
     RowWritten: ("row", row_written_to_json),
     Reinforced: ("reinforced", plain),
     Registered: ("registered", as_text("settings")),
@@ -185,6 +186,7 @@ ENCODERS: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     Closed: ("closed", plain),
 }
 DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "audited": of_plain(Audited),
     "row": row_written_from_json,
     "reinforced": of_plain(Reinforced),
     "registered": of_text(Registered, "settings"),

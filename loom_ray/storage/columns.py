@@ -18,9 +18,11 @@ from loom_ray.storage.codec import json_text
 TIME = pa.timestamp("ns", tz="UTC")
 TEXTS = pa.list_(pa.string())
 TYPES: dict[str, pa.DataType] = {
-    **dict.fromkeys(("created_at", "valid_at", "valid_to", "expires_at", "tombstoned_at", "reinforced_at"), TIME),
+    **dict.fromkeys(("created_at", "valid_at", "valid_to", "expires_at", "tombstoned_at"), TIME),
+    **dict.fromkeys(("reinforced_at", "locked_until"), TIME),
     **dict.fromkeys(("tags", "entities", "files", "conflict_with"), TEXTS),
-    **{name: pa.int64() for name in ("version", "char_limit", "chunks", "reinforcements")},
+    **dict.fromkeys(("version", "char_limit", "chunks", "reinforcements", "asserted_at", "restored_at"), pa.int64()),
+    **dict.fromkeys(("pinned", "demoted"), pa.bool_()),
     "confidence": pa.float64(),
 }
 ROW_SCHEMA = pa.schema([(field.name, TYPES.get(field.name, pa.string())) for field in fields(Row)])

@@ -43,8 +43,7 @@ class Where:
 
 def facets_of(row: Row) -> Facets:
     """A row is served until it expires or stops being valid, whichever comes first."""
-    ends = [end for end in (row.expires_at, row.valid_to) if end is not None]
-    return Facets(row.memory_type, row.user_id, row.status, row.tags, min(ends, default=None))
+    return Facets(row.memory_type, row.user_id, row.status, row.tags, row.ends_at())
 
 
 def peers_where(memory_type: MemoryType, user_id: str) -> Where:

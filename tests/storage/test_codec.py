@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from loom_ray.core.records import Answered, EmbedderStamp, Registered, Reinforced, RowWritten
+from loom_ray.core.records import Answered, Audited, EmbedderStamp, Registered, Reinforced, RowWritten
 from loom_ray.core.row import MemoryType, Row, Status
 from loom_ray.storage.codec import (
     Closed,
@@ -36,6 +36,7 @@ values = st.recursive(
 BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "str": texts,
     "int": numbers,
+    "bool": st.booleans(),
     "int | None": st.none() | numbers,
     "float | None": st.none() | st.floats(allow_nan=False, allow_infinity=False),
     "tuple[str, ...]": st.lists(texts, max_size=3).map(tuple),
@@ -50,6 +51,7 @@ vectors = npst.arrays(
 settings = st.dictionaries(texts, values, max_size=3)
 records: st.SearchStrategy[StoredRecord] = st.one_of(
     st.builds(RowWritten, rows, st.none() | vectors),
+    st.builds(Audited, **{field.name: BY_TYPE[str(field.type)] for field in fields(Audited)}),
     st.builds(Reinforced, texts, numbers),
     st.builds(Registered, settings, numbers),
     st.builds(Answered, texts, texts, settings, numbers),
