@@ -6,7 +6,7 @@ import math
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loom_ray.core.row import LIVE, MemoryType, Status
@@ -149,6 +149,9 @@ def test_what_users_type_is_never_syntax(nasty: str) -> None:
     assert all(isinstance(hit, str) for hit in found(index, nasty))
 
 
+@example("𠀀\U0003134b")  # a Han letter beside one that Unicode gained after Python's tables
+@example("字\ufe0f")
+@example("\u2f00 ﾀ")  # in other letters after NFKC
 @given(st.text(max_size=200))
 def test_terms_hold_no_white_space_and_a_text_is_found_by_itself(text: str) -> None:
     assert all(term and not any(map(str.isspace, term)) and len(term) <= TERM_CHARS_MAX for term in terms(text))

@@ -110,8 +110,9 @@ def query_terms(query: str) -> list[str]:
     A single Han character is asked for only where it stands alone: beside its neighbours, their pairs say more.
     """
     distinct = list(dict.fromkeys(terms(query)))
-    runs = {run for run in _UNSPACED.findall(query) if len(run) == 1}
-    asked = [term for term in distinct if len(term) > 1 or not _ONE_HAN.match(term) or term in runs]
+    words = _words(unicodedata.normalize("NFKC", query))
+    alone = {run for word in words for run in _unspaced_runs(word) if len(run) == 1}
+    asked = [term for term in distinct if len(term) > 1 or not _ONE_HAN.match(term) or term in alone]
     return _without_function_words(query, asked)[:QUERY_TERMS_MAX]
 
 
@@ -151,14 +152,18 @@ def _forms(word: str) -> Iterator[str]:
     if word.isascii():
         yield from _ascii_terms(word)
         return
-    folded = word.casefold()
-    for run in _UNSPACED.findall(folded):
+    for run in _unspaced_runs(word):
         yield from _pairs(run)
-    for part in _UNSPACED.sub(" ", folded).split():
+    for part in _UNSPACED.sub(" ", word.casefold()).split():
         yield part[:TERM_CHARS_MAX]
         plain = _plain(part)
         if plain and plain != part:
             yield plain[:TERM_CHARS_MAX]
+
+
+def _unspaced_runs(word: str) -> list[str]:
+    """The runs of a word that no spaces divide; what `_words` leaves out (an unassigned character, say) ends one."""
+    return _UNSPACED.findall(word.casefold())
 
 
 def _pairs(run: str) -> Iterator[str]:
