@@ -79,6 +79,22 @@ CONFLICTS = [
     ("नाव सुबह ८ बजे निकलती है।", "नाव सुबह ९ बजे निकलती है।", "value_differs"),
 ]
 
+PEOPLE = [
+    ("Runa Holm was born in Bodø.", "Runa Costa was born in Bodø."),
+    ("Runa Holm was born in Bodø.", "Runa Costa was born in Faro."),
+    ("Skipper Runa Holm sleeps in cabin two.", "Skipper Runa Casa sleeps in cabin two."),
+    ("Runa Holm, 34, sleeps in cabin two.", "Runa Costa, 29, sleeps in cabin two."),
+    ("In 2019 Runa Holm moved to Bodø.", "In 2019 Runa Costa moved to Faro."),
+    (
+        "Runa Holm graduated from Bodø Maritime School in 2001.",
+        "Runa Lind graduated from Bodø Maritime School in 2004.",
+    ),
+    ("Runa Holm wurde 1980 geboren.", "Runa Lind wurde 1985 geboren."),
+    ("Runa Holm nació en 1980.", "Runa Lind nació en 1985."),
+    ("Runa Holm naquit en 1980.", "Runa Lind naquit en 1985."),
+    ("Рина Хольм родилась в 1980 году.", "Рина Линд родилась в 1985 году."),
+]
+
 OTHER_SUBJECTS = [
     ("Winch w1 is rented from Nordkap.", "Winch w2 is rented from Nordkap."),
     ("Winch w1 is looked after by crew c1.", "Winch w2 is looked after by crew c2."),
@@ -123,6 +139,18 @@ def test_under_one_key_it_is_a_conflict_without_the_embedder(stored: str, new: s
 def test_another_subject_is_clear_however_near(stored: str, new: str) -> None:
     assert judged(stored, new, 0.99).kind is PairKind.CLEAR
     assert judged(new, stored, 0.99).kind is PairKind.CLEAR
+
+
+@pytest.mark.parametrize(("stored", "new"), PEOPLE)
+def test_two_people_who_share_a_name_are_two_subjects(stored: str, new: str) -> None:
+    assert judged(stored, new, 0.99).rule == "other_subject"
+    assert judged(new, stored, 0.99).rule == "other_subject"
+
+
+def test_one_person_of_whom_another_value_is_told_is_one_subject() -> None:
+    verdict = judged("Runa Costa was born in 1980.", "Runa Costa was born in 1985.")
+
+    assert (verdict.kind, verdict.rule) == (PairKind.CONFLICT, "value_differs")
 
 
 @pytest.mark.parametrize(("stored", "new"), ELABORATIONS)

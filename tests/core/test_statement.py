@@ -173,6 +173,11 @@ def test_persons_and_things_that_nothing_names_are_indefinite() -> None:
     assert not analyse("Runa is mending a net.").is_indefinite
 
 
+def test_a_name_tells_no_language() -> None:
+    assert analyse("Runa Costa was born in Faro.").language == "en"
+    assert analyse("With Casa and Costa, Runa mends nets.").language == "en"
+
+
 def test_two_texts_are_read_in_one_language() -> None:
     ours, theirs = in_one_language(analyse("De kade is nat."), analyse("Kade nat."))
 

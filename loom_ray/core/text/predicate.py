@@ -90,7 +90,7 @@ def _is_finite_form(folded: str, before: Word) -> bool:
     if _is_verb(english.IRREGULAR.get(folded, "")):
         return not folded.endswith(("ing", "s"))
     if folded.endswith("ed") and len(folded) > 4:
-        return any(_is_verb(lemma) for lemma in (folded[:-2], folded[:-1], folded[:-3]))
+        return before.kind == Kind.NAME or any(_is_verb(lemma) for lemma in (folded[:-2], folded[:-1], folded[:-3]))
     if folded.endswith("s") and not folded.endswith("ss"):
         return any(_is_verb(lemma) for lemma in (folded[:-1], folded[:-2], folded[:-3] + "y"))
     return _is_verb(folded) and (before.folded in _SUBJECT_PRONOUNS or before.folded.endswith("s"))

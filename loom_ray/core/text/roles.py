@@ -7,14 +7,13 @@ import re
 from loom_ray.core.text.lexicon.function_words import FUNCTION_WORDS
 from loom_ray.core.text.lexicon.negators import FALSE_NEGATIONS, NEGATORS, UNSPACED_NEGATIONS
 from loom_ray.core.text.stems import stem
-from loom_ray.core.text.tokens import Token
+from loom_ray.core.text.tokens import SENTENCE_MARKS, Token
 from loom_ray.core.text.values import ValueReader
 from loom_ray.core.text.words import Kind, Word
 
 _ELIDING = frozenset({"fr", "it"})
 _ELIDED_CHARS_MAX = 5  # dell', qu', l'
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
-_SENTENCE_MARKS = frozenset(".!?:;\"'“”«»([—-•…|")
 _CASELESS_NAMES = frozenset({"de"})  # every noun is capitalised there
 _TITLE_WORDS_MIN = 4
 _SHORT_WORD_CHARS = 3
@@ -152,7 +151,7 @@ class WordReader:
     def _is_name(self, at: int) -> bool:
         """A capital counts inside a sentence, and at its start where the next word is capitalised as well."""
         before = self._tokens[at - 1].text if at else "."
-        if before not in _SENTENCE_MARKS:
+        if before not in SENTENCE_MARKS:
             return True
         following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
         return following is not None and following.kind == "word" and following.text[0].isupper()

@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from loom_ray.core.text import predicate
 from loom_ray.core.text.language import detect_language
+from loom_ray.core.text.lexicon import calendar
 from loom_ray.core.text.lexicon.changes import CHANGES, UNSPACED_CHANGES
 from loom_ray.core.text.lexicon.negators import NEVER
 from loom_ray.core.text.roles import WordReader
-from loom_ray.core.text.tokens import Token, normalise, tokenise
+from loom_ray.core.text.tokens import SENTENCE_MARKS, Token, normalise, tokenise
 from loom_ray.core.text.words import CONTENT_KINDS, Kind, Word
 
 ANALYSED_CHARS_MAX = 4_000
@@ -57,7 +58,7 @@ def in_one_language(ours: Statement, theirs: Statement) -> tuple[Statement, Stat
     """Both analysed in the language of the two together: a short text alone may be taken for a neighbouring one."""
     if ours.language == theirs.language:
         return ours, theirs
-    language = _language_of(ours.text[:_LANGUAGE_CHARS] + "\n" + theirs.text[:_LANGUAGE_CHARS])
+    language = _language_of(ours.text[:_LANGUAGE_CHARS] + ".\n" + theirs.text[:_LANGUAGE_CHARS])
     return _in_language(ours, language), _in_language(theirs, language)
 
 
@@ -72,7 +73,15 @@ def _language_of(normal: str) -> str:
 
 
 def _spaced_words(tokens: list[Token]) -> list[str]:
-    return [token.text.casefold() for token in tokens if token.kind == "word"]
+    """The words that tell a language, folded: names travel (Costa is no verb), so no capital inside a sentence, unless
+    there is nothing else."""
+    words = [(at, token.text) for at, token in enumerate(tokens) if token.kind == "word"]
+    telling = [text for at, text in words if not text[0].isupper() or _may_vote(text.casefold(), tokens, at)]
+    return [text.casefold() for text in telling or (text for _, text in words)]
+
+
+def _may_vote(folded: str, tokens: list[Token], at: int) -> bool:
+    return at == 0 or tokens[at - 1].text in SENTENCE_MARKS or folded in calendar.CAPITALISED
 
 
 def _analysed(text: str, language: str = "") -> Statement:

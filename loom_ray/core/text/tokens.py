@@ -13,6 +13,10 @@ from loom_ray.core.text.lexicon.numerals import HAN_COUNTERS
 from loom_ray.core.text.lexicon.units import UNITS
 
 
+SENTENCE_MARKS = frozenset(".!?:;\"'“”«»([—-•…|")
+"""Behind one of these a sentence may begin, and a capital tells nothing."""
+
+
 class Token(NamedTuple):
     """A piece of text: `kind` is the name of the pattern that took it, `start` its offset."""
 

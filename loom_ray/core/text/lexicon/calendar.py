@@ -74,6 +74,9 @@ WEEKDAYS: dict[str, dict[str, int]] = _numbered(
 )
 """Weekday numbers, Monday 0."""
 
+CAPITALISED = frozenset[str]().union(*(table[language] for table in (MONTHS, WEEKDAYS) for language in ("en", "de")))
+"""Those that are written with a capital and still are words of their language, no names."""
+
 UNSPACED_WEEKDAY = (
     "(?:周|星期|礼拜|週|禮拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일"
     "|วัน(?:จันทร์|อังคาร|พุธ|พฤหัสบดี|พฤหัส|ศุกร์|เสาร์|อาทิตย์)"

@@ -32,37 +32,37 @@ VERBS: dict[str, frozenset[str]] = {
             lebt
             arbeitet leitet beginnt endet startet öffnet schließt kostet dauert fährt kommt geht liegt steht hält läuft
             nutzt benutzt verwendet braucht benötigt besitzt gehört bevorzugt trägt heißt findet gibt gilt spielt isst
-            trinkt spricht lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft
+            trinkt spricht starb heiratete studierte arbeitete lebte wohnte zog gründete lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft
             liefert""",
         "fr": """a ont avait avaient peut peuvent doit doivent habite vit travaille dirige commence finit démarre
             ouvre ferme
             coûte dure part arrive va vient tient utilise emploie possède préfère porte joue mange boit parle étudie
-            contient compte gagne paie livre aime déteste""",
+            naquit mourut étudia travailla épousa fonda contient compte gagne paie livre aime déteste""",
         "es": """ha han tiene tienen tenía puede pueden debe deben vive trabaja dirige empieza comienza termina abre
             cierra
-            cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene
+            nació murió vivió estudió trabajó fundó cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene
             gana
             paga entrega gusta odia necesita""",
         "it": """ha hanno aveva può possono deve devono vive abita lavora dirige inizia comincia finisce apre chiude
             costa dura
             parte arriva va viene usa utilizza possiede preferisce porta gioca mangia beve parla studia contiene
             guadagna
-            paga consegna piace odia""",
+            paga consegna piace odia nacque morì visse studiò lavorò sposò fondò""",
         "pt": """tem têm tinha pode podem deve devem vive mora trabalha dirige começa termina abre fecha custa dura
             sai chega
             vai vem usa utiliza possui prefere leva joga come bebe fala estuda contém ganha paga entrega gosta odeia
-            precisa""",
+            precisa nasceu morreu viveu estudou trabalhou casou fundou""",
         "nl": """heeft hebben had kan kunnen moet moeten mag mogen woont leeft werkt leidt begint eindigt start opent
             sluit
             kost duurt rijdt vertrekt komt gaat ligt staat gebruikt bezit verkiest draagt speelt eet drinkt spreekt
-            studeert bevat verdient betaalt levert houdt""",
+            stierf trouwde studeerde werkte woonde verhuisde studeert bevat verdient betaalt levert houdt""",
         "pl": """ma mają miał miała może mogą musi muszą mieszka żyje pracuje kieruje zaczyna kończy otwiera zamyka
             kosztuje
             trwa odjeżdża przyjeżdża używa posiada woli nosi gra je pije mówi studiuje zawiera zarabia płaci dostarcza
-            lubi""",
+            lubi urodził urodziła zmarł zmarła studiował studiowała pracował pracowała mieszkał mieszkała""",
         "ru": """имеет имеют может могут должен должна должны живёт живет работает руководит начинается заканчивается
             открывается закрывается стоит длится отправляется прибывает использует владеет предпочитает носит играет
-            ест
+            ест родился родилась умер умерла учился училась работал работала жил жила переехал переехала
             пьёт пьет говорит учится содержит зарабатывает платит действует находится любит""",
         "sv": """har hade kan måste ska bor lever arbetar leder börjar slutar öppnar stänger kostar använder
             äger föredrar""",
