@@ -1,4 +1,4 @@
-"""Does a text hold a credential? Tokens by their issuers' published forms, and passwords stated as such.
+"""Where does a text hold a credential? Tokens by their issuers' published forms, and passwords stated as such.
 
 The forms are those that the issuers document and that secret scanners agree on. Every pattern is linear: it starts at
 a literal behind a boundary, and its repeats are bounded or end at the first other character.
@@ -7,6 +7,7 @@ a literal behind a boundary, and its repeats are bounded or end at the first oth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _FORMS = (
     # cloud
@@ -97,10 +98,15 @@ _FORM = re.compile(
 )
 _EMPTY_TAIL = re.compile(r"(.)\1{11,}$")
 
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\s*[A-Za-z0-9+/=:\s]{16}")
-_SERVICE_ACCOUNT = re.compile(r'"type"\s{0,9}:\s{0,9}"service_account"')
+_FORM_REST = re.compile(r"[\w+/=~-]*+(?:[.:|][\w+/=~-]++)*+", re.ASCII)  # a form may say only how a token begins
+
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[A-Za-z0-9+/=:\s]{16}"
+    r"(?:[A-Za-z0-9+/=:.,()\s]|\\[nr]|-(?!----))*+(?:-----END [A-Z0-9 ]{0,60}-----)?"
+)
+_SERVICE_ACCOUNT = re.compile(r'"type"\s{0,9}:\s{0,9}"(service_account)"')
 _WEBHOOK = re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z][A-Z0-9]{7,}/[\w/]{20,}", re.ASCII)
-_URL_LOGIN = re.compile(r"://[^\s:/?#@\[\]<>\"']{0,200}:([^\s/?#@<>\"']{1,200})@[\w\[]")
+_URL_LOGIN = re.compile(r"://[^\s:/?#@\[\]<>\"']{0,200}:([^\s/?#<>\"']{1,200})@[\w\[]")
 _CURL = re.compile(r"\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[ =]{0,3}['\"]?[^\s:'\"]{1,200}:(\\?['\"]?[^\s\"]{3,200})")
 _HEADER = re.compile(
     r"\b(?:proxy-)?authorization['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:[A-Za-z-]{2,20}\s{1,3})?([\w\-+/=.~]{8,})", re.I | re.A
@@ -130,7 +136,8 @@ _STATED_HINTS = (
 # fmt: on
 _COUNTED_WORD = re.compile(r"[0-9.]+[-_.]?[^\W\d_]+$|[^\W\d_]+[-_.]?[0-9.]+$")
 _PLACEHOLDER = re.compile(
-    r"[$%{<*]|(?:insert|your|my|enter|put|not|fake|example|change)[ _-]|[\w.]{1,80}[({\[]|(.)\1*$|x{3}|\.{3}|-{3}",
+    r"[$%{<*]|(?:insert|your|my|enter|put|not|fake|example|change)[ _-]|[\w.]{1,80}[({\[]|(.)\1*$|x{3}|\.{3}|-{3}"
+    r"|\[[a-z_ ]{1,40}\]\W*$",  # such as the masks of anonymise.py
     re.IGNORECASE,
 )
 # fmt: off
@@ -144,26 +151,34 @@ _NO_PASSWORD = frozenset((  # what one says of a password, rather than a passwor
 # fmt: on
 
 
-def holds_credential(text: str) -> bool:
-    """Whether any credential is in the text. Time is linear in its length."""
-    return (
-        ("-----BEGIN" in text and _PRIVATE_KEY.search(text) is not None)
-        or ("service_account" in text and _SERVICE_ACCOUNT.search(text) is not None)
-        or any(_has_form(word) for word in text.split() if len(word) >= _FORM_CHARS_MIN)
-        or ("hooks.slack" in text and _WEBHOOK.search(text) is not None)
-        or ("://" in text and "@" in text and any(_is_real(found) for found in _URL_LOGIN.findall(text)))
-        or ("curl" in text and _curl_login(text))
-        or _is_stated(text)
-        or ("uthorization" in text and any(_is_token(found) for found in _HEADER.findall(text)))
-    )
+def credentials(text: str) -> Iterator[tuple[int, int]]:
+    """Where credentials are, as (start, end); of a stated one, its value. Time is linear in the length of the text."""
+    if "-----BEGIN" in text:
+        yield from (found.span() for found in _PRIVATE_KEY.finditer(text))
+    if "service_account" in text:
+        yield from (found.span(1) for found in _SERVICE_ACCOUNT.finditer(text))
+    yield from _tokens(text)
+    if "hooks.slack" in text:
+        yield from (found.span() for found in _WEBHOOK.finditer(text))
+    if "://" in text and "@" in text:
+        yield from (found.span(1) for found in _URL_LOGIN.finditer(text) if _is_real(found[1]))
+    if "curl" in text:
+        yield from (found.span(1) for found in _CURL.finditer(text) if _is_real(found[1].lstrip("\\'\"")))
+    yield from _stated(text)
+    if "uthorization" in text:
+        yield from (found.span(1) for found in _HEADER.finditer(text) if _is_token(found[1]))
 
 
-def _has_form(word: str) -> bool:
-    return _FORM.search(word) is not None
-
-
-def _curl_login(text: str) -> bool:
-    return any(_is_real(secret.lstrip("\\'\"")) for secret in _CURL.findall(text))
+def _tokens(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for word in text.split():
+        if len(word) < _FORM_CHARS_MIN:
+            continue
+        at = text.index(word, at)
+        for form in _FORM.finditer(word):
+            rest = _FORM_REST.match(word, form.end())
+            yield at + form.start(), at + (rest or form).end()
+        at += len(word)
 
 
 def _is_real(secret: str) -> bool:
@@ -182,9 +197,15 @@ def _is_token(value: str) -> bool:
     )
 
 
-def _is_stated(text: str) -> bool:
+def _stated(text: str) -> Iterator[tuple[int, int]]:
     lowered = text.lower()
-    return any(hint in lowered for hint in _STATED_HINTS) and any(map(_states, _STATED.finditer(text)))
+    if any(hint in lowered for hint in _STATED_HINTS):
+        yield from (_value_span(match) for match in _STATED.finditer(text) if _states(match))
+
+
+def _value_span(match: re.Match[str]) -> tuple[int, int]:
+    start, end = match.span(4) if match[4] else match.span(5)
+    return start, start + len(match.string[start:end].rstrip(".,;)"))
 
 
 def _states(match: re.Match[str]) -> bool:
@@ -194,7 +215,7 @@ def _states(match: re.Match[str]) -> bool:
     if not password:
         made = _is_token(value) and " " not in value
         return made and (len(value) >= 16 or (separator[0] in ":=：" and not _COUNTED_WORD.match(value)))
-    if len(value) < 3 or not _is_real(value) or value.casefold() in _NO_PASSWORD:
+    if len(value) < 3 or not any(map(str.isalnum, value)) or not _is_real(value) or value.casefold() in _NO_PASSWORD:
         return False
     if quote:
         return True

@@ -1,14 +1,18 @@
-"""Does a text hold a number that belongs to a person: card, US social security, PIN, IBAN or phone?
+"""Where does a text hold a number that belongs to a person: card, US social security, PIN, IBAN or phone?
 
-Texts come folded (sensitivity.py): ASCII digits, whatever the script. Check digits are verified by python-stdnum and
-phone numbers by phonenumbers, each imported when a candidate first appears.
+Texts come folded (sensitivity.py): ASCII digits, whatever the script. Each detector yields (start, end) of what it
+finds. Check digits are verified by python-stdnum and phone numbers by phonenumbers, each imported when a candidate
+first appears.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 _DIGIT_GROUPS = re.compile(r"(?<![\w.,-])[0-9]{2,19}(?:[ -][0-9]{2,19})*(?!\w|[.,][0-9])")
+_DIGITS = re.compile(r"[0-9]+")
 _CARD_SHAPES = frozenset(
     {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 1), (4, 4, 5)}
 )
@@ -47,11 +51,12 @@ _SSN = re.compile(
 _SSN_STATED = re.compile(
     r"\b(?:ssn|social[ -]security(?:[ -](?:number|no|num))?)\b[^0-9\n]{0,20}([0-9]{9})(?![0-9])", re.IGNORECASE
 )
+_SSN_BARE = re.compile(r"\A\s{0,22}([0-9]{9})\s{0,22}\Z")
 
 _PIN = re.compile(
     r"\b(?:pin|pin[ -]?(?:code|number|no)|geheimzahl|code pin|пин(?:-?код)?|暗証番号|个人识别码)\b['\"]?"
     r"(?: (?:for|of|to|on) (?:[^\W\d_]{1,30} ){0,4}[^\W\d_]{1,30}\b)?"
-    r"\s{0,3}(?:is|was|:|=|：|-|ist|est|es|は|是)?\s{0,3}['\"]?[0-9]{4,8}(?![\w.,]?[0-9])",
+    r"\s{0,3}(?:is|was|:|=|：|-|ist|est|es|は|是)?\s{0,3}['\"]?([0-9]{4,8})(?![\w.,]?[0-9])",
     re.IGNORECASE,
 )
 _PIN_HINTS = ("pin", "geheimzahl", "пин", "暗証番号", "个人识别码")
@@ -84,21 +89,21 @@ _PHONE_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "IL", "IN", "JP", "CN", "B
 _PHONE_CANDIDATES_MAX = 50  # each costs some 20 µs; a text with more has been told by then
 
 
-def holds_card_number(text: str) -> bool:
-    return any(_has_card(match.group()) for match in _DIGIT_GROUPS.finditer(text))
+def card_numbers(text: str) -> Iterator[tuple[int, int]]:
+    for run in _DIGIT_GROUPS.finditer(text):
+        yield from _cards_in(text, run.start(), run.end())
 
 
-def _has_card(run: str) -> bool:
-    """Whether neighbouring groups of a run of digits, grouped as cards are printed, make a card number."""
-    groups = re.split("[ -]", run)
+def _cards_in(text: str, run_start: int, run_end: int) -> Iterator[tuple[int, int]]:
+    """Neighbouring groups of a run of digits, grouped as cards are printed, that make a card number."""
+    groups = list(_DIGITS.finditer(text, run_start, run_end))
     for start in range(len(groups)):
         for end in range(start + 1, min(start + 5, len(groups)) + 1):
-            window = groups[start:end]
+            window = [group.group() for group in groups[start:end]]
             if end - start > 1 and tuple(map(len, window)) not in _CARD_SHAPES:
                 continue
             if _is_card("".join(window)):
-                return True
-    return False
+                yield groups[start].start(), groups[end - 1].end()
 
 
 def _is_card(digits: str) -> bool:
@@ -111,30 +116,30 @@ def _is_card(digits: str) -> bool:
     return luhn.is_valid(digits)
 
 
-def holds_ssn(text: str) -> bool:
+def ssns(text: str) -> Iterator[tuple[int, int]]:
     """Written with separators, named as one, or nothing but nine digits; area, group and serial must be possible."""
-    candidates = [match.group() for match in _SSN.finditer(text)]
-    candidates += _SSN_STATED.findall(text)
-    bare = text.strip() if len(text) < 32 else ""
-    if len(bare) == 9 and bare.isdecimal():
-        candidates.append(bare)
-    if not candidates:
-        return False
+    for pattern, group in ((_SSN, 0), (_SSN_STATED, 1), (_SSN_BARE, 1)):
+        yield from (found.span(group) for found in pattern.finditer(text) if _is_ssn(found[group]))
+
+
+def _is_ssn(candidate: str) -> bool:
     from stdnum.us import ssn
 
-    return any(ssn.is_valid(re.sub("[ .-]", "", candidate)) for candidate in candidates)
+    return ssn.is_valid(re.sub("[ .-]", "", candidate))
 
 
-def holds_pin(text: str) -> bool:
+def pins(text: str) -> Iterator[tuple[int, int]]:
     lowered = text.lower()
-    return any(hint in lowered for hint in _PIN_HINTS) and _PIN.search(text) is not None
+    if any(hint in lowered for hint in _PIN_HINTS):
+        yield from (found.span(1) for found in _PIN.finditer(text))
 
 
-def holds_iban(text: str) -> bool:
-    return any(_has_iban_at(text, match.start()) for match in _IBAN_START.finditer(text))
+def ibans(text: str) -> Iterator[tuple[int, int]]:
+    for found in _IBAN_START.finditer(text):
+        yield from _ibans_at(text, found.start())
 
 
-def _has_iban_at(text: str, start: int) -> bool:
+def _ibans_at(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Try each length at which the candidate may end: before a space, a mark, or the end of the text."""
     candidate = ""
     for place in range(start, min(start + 46, len(text))):
@@ -142,12 +147,11 @@ def _has_iban_at(text: str, start: int) -> bool:
         if character in " -" and candidate and text[place - 1] not in " -":
             continue
         if not (character.isascii() and (character.isdigit() or character.isupper())):
-            return False
+            return
         candidate += character
         ends = place + 1 == len(text) or text[place + 1] in _IBAN_END or text[place + 1] == "-"
         if ends and 15 <= len(candidate) <= 34 and _is_iban(candidate):
-            return True
-    return False
+            yield start, place + 1
 
 
 def _is_iban(candidate: str) -> bool:
@@ -159,20 +163,21 @@ def _is_iban(candidate: str) -> bool:
     return outside or iban.is_valid(candidate, check_country=False)
 
 
-def holds_phone(text: str) -> bool:
+def phones(text: str) -> Iterator[tuple[int, int]]:
     """International with its prefix, in the North American form, or in any of the larger countries' when so named."""
-    international = [match.group() for match in _PHONE_INTERNATIONAL.finditer(text)][:_PHONE_CANDIDATES_MAX]
-    american = [match.group() for match in _PHONE_US.finditer(text)][:_PHONE_CANDIDATES_MAX]
-    stated = [
-        match.group()
-        for match in _PHONE_WRITTEN.finditer(text)
-        if _PHONE_NAMED.search(text[max(0, match.start() - 60) : match.start()])
-    ][:_PHONE_CANDIDATES_MAX]
-    return (
-        any(_is_phone(re.sub("^00", "+", candidate), None) for candidate in international)
-        or any(_is_phone(candidate, "US") for candidate in american)
-        or any(_is_phone(candidate, region) for candidate in stated for region in _PHONE_REGIONS)
-    )
+    for found in islice(_PHONE_INTERNATIONAL.finditer(text), _PHONE_CANDIDATES_MAX):
+        if _is_phone(re.sub("^00", "+", found.group()), None):
+            yield found.span()
+    for found in islice(_PHONE_US.finditer(text), _PHONE_CANDIDATES_MAX):
+        if _is_phone(found.group(), "US"):
+            yield found.span()
+    for found in islice(filter(_is_named_phone, _PHONE_WRITTEN.finditer(text)), _PHONE_CANDIDATES_MAX):
+        if any(_is_phone(found.group(), region) for region in _PHONE_REGIONS):
+            yield found.span()
+
+
+def _is_named_phone(match: re.Match[str]) -> bool:
+    return _PHONE_NAMED.search(match.string[max(0, match.start() - 60) : match.start()]) is not None
 
 
 def _is_phone(candidate: str, region: str | None) -> bool:
