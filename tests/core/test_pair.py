@@ -86,8 +86,8 @@ PEOPLE = [
     ("Runa Holm, 34, sleeps in cabin two.", "Runa Costa, 29, sleeps in cabin two."),
     ("In 2019 Runa Holm moved to Bodø.", "In 2019 Runa Costa moved to Faro."),
     (
-        "Runa Holm graduated from Bodø Maritime School in 2001.",
-        "Runa Lind graduated from Bodø Maritime School in 2004.",
+        "Runa Holm graduated from Bodø School in 2001.",
+        "Runa Lind graduated from Bodø School in 2004.",
     ),
     ("Runa Holm wurde 1980 geboren.", "Runa Lind wurde 1985 geboren."),
     ("Runa Holm nació en 1980.", "Runa Lind nació en 1985."),

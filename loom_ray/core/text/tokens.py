@@ -12,7 +12,6 @@ from loom_ray.core.text.lexicon.function_words import FUNCTION_WORDS
 from loom_ray.core.text.lexicon.numerals import HAN_COUNTERS
 from loom_ray.core.text.lexicon.units import UNITS
 
-
 SENTENCE_MARKS = frozenset(".!?:;\"'“”«»([—-•…|")
 """Behind one of these a sentence may begin, and a capital tells nothing."""
 

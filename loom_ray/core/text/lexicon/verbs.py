@@ -32,17 +32,17 @@ VERBS: dict[str, frozenset[str]] = {
             lebt
             arbeitet leitet beginnt endet startet öffnet schließt kostet dauert fährt kommt geht liegt steht hält läuft
             nutzt benutzt verwendet braucht benötigt besitzt gehört bevorzugt trägt heißt findet gibt gilt spielt isst
-            trinkt spricht starb heiratete studierte arbeitete lebte wohnte zog gründete lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft
-            liefert""",
+            trinkt spricht lernt studiert führt bietet enthält umfasst verlässt erreicht verdient bezahlt kauft
+            liefert starb heiratete studierte arbeitete lebte wohnte zog gründete""",
         "fr": """a ont avait avaient peut peuvent doit doivent habite vit travaille dirige commence finit démarre
             ouvre ferme
             coûte dure part arrive va vient tient utilise emploie possède préfère porte joue mange boit parle étudie
             naquit mourut étudia travailla épousa fonda contient compte gagne paie livre aime déteste""",
         "es": """ha han tiene tienen tenía puede pueden debe deben vive trabaja dirige empieza comienza termina abre
             cierra
-            nació murió vivió estudió trabajó fundó cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene
+            cuesta dura sale llega va viene usa utiliza posee prefiere lleva juega come bebe habla estudia contiene
             gana
-            paga entrega gusta odia necesita""",
+            paga entrega gusta odia necesita nació murió vivió estudió trabajó fundó""",
         "it": """ha hanno aveva può possono deve devono vive abita lavora dirige inizia comincia finisce apre chiude
             costa dura
             parte arriva va viene usa utilizza possiede preferisce porta gioca mangia beve parla studia contiene
