@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loom_ray.actors import reading, writing
+from loom_ray.actors import changing, past, reading, writing
+from loom_ray.actors.changing import at_once
 from loom_ray.actors.home import Home
 from loom_ray.contract.scope import Receipt
+from loom_ray.core.decide.mark import decide_lock, decide_touch, decide_unlock, decide_unpin
+from loom_ray.core.decide.remove import decide_delete, decide_delete_version, decide_reject
 
 Reader = Callable[[Home, Any], Awaitable[Receipt]]
 Writer = Callable[[Home, Any, writing.Remember], Awaitable[Receipt]]
@@ -18,13 +21,29 @@ READERS: dict[str, Reader] = {
     "memory.get_by_id": reading.get_by_id_,
     "memory.list": reading.list_,
     "memory.search": reading.search,
-    "memory.history": reading.history,
+    "memory.timeline": reading.timeline_,
+    "memory.statuses": reading.statuses_,
+    "memory.history": past.history,
+    "memory.auto_retirements": past.auto_retirements,
     "conflicts.list": reading.conflicts,
+    "audit.list": past.audit_list,
 }
 WRITERS: dict[str, Writer] = {
-    "namespace.register": writing.register,
+    "namespace.register": changing.register,
     "memory.set": writing.set_,
     "memory.bulk_set": writing.bulk_set,
-    "memory.delete": writing.delete,
-    "memory.restore": writing.restore,
+    "memory.pin": writing.set_,
+    "memory.update": writing.update,
+    "memory.update_by_id": writing.update,
+    "memory.unpin": at_once("memory.unpin", decide_unpin),
+    "memory.touch": at_once("memory.touch", decide_touch),
+    "memory.lock": at_once("memory.lock", decide_lock),
+    "memory.unlock": at_once("memory.unlock", decide_unlock),
+    "memory.delete": at_once("memory.delete", decide_delete),
+    "memory.delete_version": at_once("memory.delete_version", decide_delete_version),
+    "memory.reject": at_once("memory.reject", decide_reject),
+    "memory.restore": changing.restore,
+    "memory.move": changing.move,
+    "memory.apply": changing.apply,
+    "memory.clear": changing.clear,
 }

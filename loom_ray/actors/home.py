@@ -5,38 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, overload
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from loom_ray.actors.coalescing import Coalescer
 from loom_ray.actors.embedding.actor import Description
+from loom_ray.actors.indexes import Indexes
 from loom_ray.contract.errors import BackendUnavailable, EmbedderMismatch, OutcomeUnknown, PayloadTooLarge
 from loom_ray.contract.settings import Settings
 from loom_ray.core.decide.claim import SECOND_NS
+from loom_ray.core.decide.remove import carry_out_end
 from loom_ray.core.decide.rules import DAY_NS, Rules
-from loom_ray.core.draft import Draft
-from loom_ray.core.ranking import Hit, Ranked
-from loom_ray.core.records import Record, Registered, RowWritten, Vectors
-from loom_ray.core.row import Row, Status
-from loom_ray.core.similarity import similarities
+from loom_ray.core.draft import By, Draft
+from loom_ray.core.ends import Ends, is_over
+from loom_ray.core.records import Audited, Record, Registered, RowWritten, Vectors
+from loom_ray.core.row import Row
 from loom_ray.core.state import State
 from loom_ray.storage.errors import RecordsTooLarge
-from loom_ray.storage.facets import Where, facets_of
-from loom_ray.storage.retrieval import retrieve
 from loom_ray.storage.snapshot import StateImage
 from loom_ray.storage.store import NamespaceStore
-from loom_ray.storage.vectors import VectorIndex
-from loom_ray.storage.words import WordIndex
 
 _log = logging.getLogger(__name__)
 
-Result = TypeVar("Result")
 RETRY_SNAPSHOT_NS = 30 * SECOND_NS
-SEARCHES_MAX = 64  # queries in one trip to the index
 
 
 class EmbedderPort(Protocol):
@@ -47,20 +37,11 @@ class EmbedderPort(Protocol):
     async def describe(self) -> Description: ...
 
 
-class Search(NamedTuple):
-    """Which excerpts are nearest? One question to the vector index."""
+class Folding(NamedTuple):
+    """What a snapshot under way moves from memory to Parquet."""
 
-    vector: Vectors  # (dimensions,)
-    k: int
-    where: Where
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search saw; rows put after `mark` are for the caller to compare."""
-
-    hits: list[Hit]
-    mark: int
+    images: dict[str, list[Row]]
+    audits: list[Audited]
 
 
 class Home:
@@ -81,17 +62,13 @@ class Home:
         self.store = store
         self.now = now
         self.broken = False  # a commit failed: the state is ahead of the log and must be rebuilt from it
-        self.vectors: VectorIndex | None = None  # until the first vector says how many dimensions there are
-        self.words = WordIndex()
+        self.indexes = Indexes(settings.namespace_queue_max)
+        self.ends = Ends()
         self.embedder = embedder
         self.description: Description | None = None
-        self.folding: list[dict[str, list[Row]]] = []
+        self.folding: list[Folding] = []
         self._written_down_at = now()
         self._snapshot_from = 0  # ns; after one failed, the next waits a little
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="search")
-        self._word_thread = ThreadPoolExecutor(1, thread_name_prefix="words")  # a judged write never waits for words
-        self._catching_up: Future[None] | None = None
-        self._searches = Coalescer[Search, Found](self._search_together, SEARCHES_MAX, settings.namespace_queue_max)
 
     # ---- deciding ----------------------------------------------------------------------------------------------
     @property
@@ -99,8 +76,40 @@ class Home:
         calibration = self.description.calibration if self.description else None
         return Rules(self.settings, self.state.settings, calibration.thresholds if calibration else None)
 
-    def draft(self) -> Draft:
-        return Draft(self.state, self.now())
+    def draft(self, by: By) -> Draft:
+        """A draft of this turn; what has expired by now is gone from it."""
+        self.carry_out_ends()
+        return Draft(self.state, self.now(), by)
+
+    def carry_out_ends(self) -> None:
+        """Whatever expired or stopped being true by now leaves, in commits that nobody waits for here: whoever reads
+        waits until all is durable."""
+        now = self.now()
+        while not self.broken and (due := self.ends.due(now)):
+            self._end(due, now)
+            for memory_id in due:
+                self.ends.put(self.state.rows[memory_id], after=now)
+
+    def _end(self, memory_ids: list[str], now: int) -> None:
+        draft = Draft(self.state, now, By("memory.expire", "worker:expiry"))
+        for memory_id in memory_ids:
+            row = draft.row(memory_id)
+            if row is not None and is_over(row, now):
+                carry_out_end(draft, row)
+        if not draft.records:
+            return
+        try:
+            self._submit(draft.records).add_done_callback(self._ended)
+        except PayloadTooLarge:  # long values: fewer at a time
+            half = len(memory_ids) // 2
+            if not half:
+                raise
+            self._end(memory_ids[:half], now)
+            self._end(memory_ids[half:], now)
+
+    def _ended(self, lasting: asyncio.Future[int]) -> None:
+        if lasting.cancelled() or lasting.exception() is not None:
+            self.broken = True
 
     def fresh_ids(self, count: int) -> list[str]:
         return [str(uuid.uuid4()) for _ in range(count)]
@@ -132,29 +141,6 @@ class Home:
             )
         return self.description
 
-    async def search(self, search: Search) -> Found:
-        return await self._searches(search)
-
-    async def in_thread(self, work: Callable[[], Result]) -> Result:
-        """Runs `work` in the namespace's one search thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-    def near(self, found: Found, vector: Vectors) -> dict[str, float]:
-        """Similarity by memory id: what the search saw, and every row put since, compared in this very turn."""
-        near = {hit.memory_id: hit.similarity for hit in found.hits}
-        if self.vectors is not None:
-            ids, matrix = self.vectors.newer_than(found.mark)
-            if ids:
-                near |= dict(zip(ids, similarities(vector[None, :], matrix)[0].tolist(), strict=True))
-        return near
-
-    async def _search_together(self, searches: list[Search]) -> list[Found]:
-        """One trip: the queries with one filter are one matrix. The view is taken in this turn, on the loop."""
-        if self.vectors is None:
-            return [Found([], 0) for _ in searches]
-        view = self.vectors.view()
-        return await self.in_thread(lambda: _search_groups(view, searches))
-
     # ---- changing ----------------------------------------------------------------------------------------------
     async def commit(self, records: Sequence[Record]) -> None:
         """Applies the records now, in this turn, and returns when they are durable.
@@ -166,6 +152,11 @@ class Home:
         if not records:
             await self.durable()
             return
+        await self._lasting(self._submit(records))
+
+    def _submit(self, records: Sequence[Record]) -> asyncio.Future[int]:
+        """Queued for the log and applied, in this turn. Raises PayloadTooLarge, and then neither has happened, and
+        OutcomeUnknown."""
         try:  # encoded now: what cannot be kept is refused before it is applied
             lasting = self.store.commit.submit(records)
         except RecordsTooLarge as refusal:
@@ -176,14 +167,15 @@ class Home:
             self.broken = True
             _log.exception("records could not be applied")
             raise OutcomeUnknown("the namespace is being rebuilt", retry_after_s=1.0) from fault
-        await self._lasting(lasting)
+        return lasting
 
     def apply(self, records: Sequence[Record]) -> None:
         """Brings state and indexes to what the records say; also how a log is replayed."""
         for record in records:
             self.state.apply(record)
             if isinstance(record, RowWritten):
-                self.index(record.row, record.vectors)
+                self.ends.put(record.row)
+                self.indexes.put(record.row, record.vectors)
 
     async def durable(self) -> None:
         """Returns when everything applied so far can no longer be lost: a read awaits it before it answers. Raises
@@ -204,56 +196,13 @@ class Home:
             self.broken = True
             raise OutcomeUnknown("the log could not be written", retry_after_s=1.0) from failure
 
-    def index(self, row: Row, vectors: Vectors | None) -> None:
-        """Brings both indexes to the row's new image. Tombstones keep their vectors, for their way back."""
-        if not row.is_searched or (vectors is not None and not len(vectors)):
-            self._drop_vectors(row.memory_id)
-        elif vectors is not None or (self.vectors is not None and row.memory_id in self.vectors):
-            if self.vectors is None:
-                assert vectors is not None
-                self.vectors = VectorIndex(vectors.shape[1])
-            self.vectors.put(row.memory_id, vectors, facets_of(row))
-        self._index_words(row)
-
-    def _index_words(self, row: Row) -> None:
-        if row.is_searched and row.status is not Status.TOMBSTONED:
-            self.words.put(row.memory_id, row.text, row.memory_key, facets_of(row))
-        else:
-            self.words.remove(row.memory_id)
-
-    def index_words(self) -> Future[None] | None:
-        """Has the words of what was put indexed in their own thread, if a search should not do so by the way."""
-        if self.words.is_behind and (self._catching_up is None or self._catching_up.done()):
-            self._catching_up = self._word_thread.submit(self.words.catch_up)
-        return self._catching_up if self.words.is_behind else None
-
-    def _drop_vectors(self, memory_id: str) -> None:
-        if self.vectors is not None:
-            self.vectors.remove(memory_id)
-
-    async def retrieve(self, query: str, vector: Vectors, k: int, where: Where) -> list[Ranked]:
-        """The k best rows by meaning and by words, in the thread; what was put before is indexed first."""
-        if self.vectors is None:
-            return []
-        if (behind := self.index_words()) is not None:
-            await asyncio.wrap_future(behind)
-        view = self.vectors.view()
-        return await self.in_thread(lambda: retrieve(view, self.words, query, vector, k, where))
-
     # ---- waking, writing down, leaving -------------------------------------------------------------------------
     def load(self, image: StateImage) -> None:
         """Fills an empty home from a snapshot."""
         self.state = stored_state(image)
-        with_vectors = [
-            (row, vectors) for row, vectors in zip(image.rows, image.vectors, strict=True) if vectors is not None
-        ]
-        if with_vectors and image.matrix is not None:
-            self.vectors = VectorIndex(image.matrix.shape[1])
-            ids = [row.memory_id for row, _ in with_vectors]
-            counts = [len(vectors) for _, vectors in with_vectors]
-            self.vectors.load(ids, counts, image.matrix, [facets_of(row) for row, _ in with_vectors])
+        self.indexes.load(image)
         for row in image.rows:
-            self._index_words(row)
+            self.ends.put(row)
 
     def tidy(self) -> None:
         """Drops what need not be remembered any longer: old answers, and rows deleted longer ago than they may come
@@ -263,13 +212,13 @@ class Home:
         deadline = now - settings.restore_window_days * DAY_NS
         for row in [row for row in self.state.rows.values() if (row.tombstoned_at or now) < deadline]:
             self.state.forget(row.memory_id)
-            self._drop_vectors(row.memory_id)
-            self.words.remove(row.memory_id)
+            self.indexes.remove(row.memory_id)
 
     @property
     def is_snapshot_due(self) -> bool:
         due = self.store.segments_since_snapshot >= self.settings.snapshot_segments or (
-            self.now() - self._written_down_at >= self.settings.snapshot_seconds * SECOND_NS and bool(self.state.recent)
+            self.now() - self._written_down_at >= self.settings.snapshot_seconds * SECOND_NS
+            and bool(self.state.recent or self.state.audits)
         )
         may = self.now() >= self._snapshot_from and not self.store.snapshotting and not self.broken
         return due and may
@@ -279,7 +228,8 @@ class Home:
         here until it is done, and longer where it fails."""
         self.tidy()
         self._written_down_at = self.now()
-        folding, self.state.recent = self.state.recent, {}
+        folding = Folding(self.state.recent, self.state.audits)
+        self.state.recent, self.state.audits = {}, []
         self.folding.append(folding)
         snapshot = self.store.snapshot(self.image())
         snapshot.add_done_callback(lambda task: self._folded(folding, task))
@@ -290,7 +240,7 @@ class Home:
         rows = list(state.rows.values())
         return StateImage(
             rows=rows,
-            vectors=StoredVectors(rows, self.vectors.reader()) if self.vectors else [None] * len(rows),
+            vectors=self.indexes.stored(rows),
             answers=list(state.answers.values()),
             registered=Registered(state.settings, self.now()) if state.settings else None,
             embedder=state.stamp,
@@ -302,41 +252,28 @@ class Home:
         try:
             await self.store.close(self.image())
         finally:
-            self.words.close()
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._word_thread.shutdown(wait=False, cancel_futures=True)
+            self.indexes.close()
 
     def images_in_memory(self, memory_id: str) -> list[Row]:
         """The row's images that history may not hold yet, newest first."""
-        kept = [*self.folding, self.state.recent]
+        kept = [*(folding.images for folding in self.folding), self.state.recent]
         return [image for images in kept for image in images.get(memory_id, ())][::-1]
 
-    def _folded(self, folding: dict[str, list[Row]], task: asyncio.Task[int]) -> None:
+    def all_images_in_memory(self) -> list[Row]:
+        kept = [*(folding.images for folding in self.folding), self.state.recent]
+        return [image for images in kept for of_one in images.values() for image in of_one]
+
+    def audits_in_memory(self) -> list[Audited]:
+        """Those that may not be folded yet, newest first."""
+        kept = [*(folding.audits for folding in self.folding), self.state.audits]
+        return [audit for audits in kept for audit in audits][::-1]
+
+    def _folded(self, folding: Folding, task: asyncio.Task[int]) -> None:
         if task.cancelled() or task.exception() is not None:
             _log.warning("a snapshot failed; the log keeps everything until the next: %s", task)
             self._snapshot_from = self.now() + RETRY_SNAPSHOT_NS
             return
         self.folding.remove(folding)
-
-
-class StoredVectors(Sequence[Vectors | None]):
-    """The vectors of these rows, read one by one by the thread that writes them down."""
-
-    def __init__(self, rows: Sequence[Row], reader: Callable[[str], Vectors | None]) -> None:
-        self._rows = rows
-        self._reader = reader
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, place: int) -> Vectors | None: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Vectors | None]: ...
-    def __getitem__(self, place: int | slice) -> Vectors | list[Vectors | None] | None:
-        if isinstance(place, slice):
-            return [self._reader(row.memory_id) for row in self._rows[place]]
-        return self._reader(self._rows[place].memory_id)
 
 
 def stored_state(image: StateImage) -> State:
@@ -349,15 +286,3 @@ def stored_state(image: StateImage) -> State:
     state.answers.update((answer.key, answer) for answer in image.answers)
     state.stamp = image.embedder
     return state
-
-
-def _search_groups(view: Any, searches: Sequence[Search]) -> list[Found]:
-    groups: dict[tuple[Where, int], list[int]] = {}
-    for place, search in enumerate(searches):
-        groups.setdefault((search.where, search.k), []).append(place)
-    hits: Mapping[int, list[Hit]] = {}
-    for (where, k), places in groups.items():
-        matrix = np.stack([searches[place].vector for place in places])
-        answers = view.search(matrix, k, where, excerpts_only=True)
-        hits = {**hits, **dict(zip(places, answers, strict=True))}
-    return [Found(hits[place], view.mark) for place in range(len(searches))]

@@ -13,10 +13,12 @@ from loom_ray.actors.home import Home
 from loom_ray.contract.errors import IdempotencyKeyReused, InternalError, LoomError
 from loom_ray.contract.ops import OPS
 from loom_ray.contract.scope import Receipt
+from loom_ray.core.decide.claim import SECOND_NS
 from loom_ray.core.records import Answered, Record
 
 _log = logging.getLogger(__name__)
 FETCH_S_MAX = 2.0  # a gateway comes for a pending reply at once
+NEXT_END_S_MAX = 86_400.0  # a clock may be set meanwhile
 PATIENCE_S = 0.25  # a batch answers for those that are done by then; the others are fetched one by one
 
 
@@ -29,6 +31,7 @@ class Namespace:
         self._running: set[asyncio.Task[Reply]] = set()
         self._under_way: dict[str, tuple[str, asyncio.Task[Reply]]] = {}  # by Idempotency-Key: body hash, run
         self._leaving = False
+        self._next_end: asyncio.TimerHandle | None = None
         self._all_fetched = asyncio.Event()  # nobody has to come for a pending reply any more
         self._all_fetched.set()
 
@@ -45,10 +48,12 @@ class Namespace:
         """One reply a call, in order. A call that waits for something slow holds up none of the others."""
         if self._leaving:
             return [Reply(moved=True) for _ in calls]
+        self._carry_out_ends()
         tasks = [self._begin(call) for call in calls]
         await asyncio.wait(tasks, timeout=PATIENCE_S)
         if self.home.is_snapshot_due:
             self.home.write_down()
+        self._wait_for_next_end()
         return [self._reply(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def finish(self, call_id: str) -> Reply:
@@ -61,12 +66,33 @@ class Namespace:
     async def leave(self) -> None:
         """Takes no further calls, ends those under way, and puts everything where the next incarnation finds it."""
         self._leaving = True
+        if self._next_end is not None:
+            self._next_end.cancel()
         while self._running:
             await asyncio.wait(self._running)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FETCH_S_MAX):
                 await self._all_fetched.wait()
         await self.home.close()
+
+    def _carry_out_ends(self) -> None:
+        """What is over by now is gone before anybody is served, and on time where nobody asks."""
+        try:
+            self.home.carry_out_ends()
+        except LoomError:
+            _log.exception("expired rows could not be carried out; reads leave them out")
+
+    def _wait_for_next_end(self) -> None:
+        if self._next_end is not None:
+            self._next_end.cancel()
+        due = self.home.ends.next()
+        if due is not None and not self._leaving:
+            wait_s = min(max(0.0, (due - self.home.now()) / SECOND_NS), NEXT_END_S_MAX)
+            self._next_end = asyncio.get_running_loop().call_later(wait_s, self._end_is_due)
+
+    def _end_is_due(self) -> None:
+        self._carry_out_ends()
+        self._wait_for_next_end()
 
     def _begin(self, call: Call) -> asyncio.Task[Reply]:
         task = asyncio.create_task(self._replied(call))

@@ -47,5 +47,5 @@ async def open_namespace(
     home.load(recovered.image)
     home.apply(recovered.records)
     home.tidy()
-    home.index_words()
+    home.indexes.index_words()
     return Namespace(home)

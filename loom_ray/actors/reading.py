@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from loom_ray.actors.home import Home
-from loom_ray.actors.refusals import storage_refusal
+from loom_ray.actors.past import images_of, search_as_of
+from loom_ray.contract.fields import to_ns
 from loom_ray.contract.namespaces import Counts, EmbedderView, InfoAnswer, InfoRequest, NamespaceSettings
 from loom_ray.contract.reading import (
     ConflictsListAnswer,
@@ -13,21 +14,25 @@ from loom_ray.contract.reading import (
     GetAnswer,
     GetByIdRequest,
     GetRequest,
-    HistoryAnswer,
-    HistoryRequest,
     ListAnswer,
     ListRequest,
     SearchAnswer,
+    SearchHit,
     SearchRequest,
+    StatusesAnswer,
+    StatusesRequest,
+    TimelineAnswer,
+    TimelineRequest,
 )
 from loom_ray.contract.writing import ThresholdView
 from loom_ray.core.read.listing import list_conflicts, list_rows
-from loom_ray.core.read.one import found, get, get_by_id, image_as_of, rows_meant
-from loom_ray.core.read.searching import ANYBODY, search_answer, searched_statuses
-from loom_ray.core.read.view import row_view
+from loom_ray.core.read.one import found, get, get_by_id, rows_meant
+from loom_ray.core.read.past import held_by_each, held_last
+from loom_ray.core.read.searching import ANYBODY, search_hits, searched_statuses
+from loom_ray.core.read.timeline import statuses, timeline
+from loom_ray.core.records import Vectors
 from loom_ray.core.row import MemoryType, Row, Status
 from loom_ray.core.text.terms import meaning_of_query
-from loom_ray.storage.errors import StorageError
 from loom_ray.storage.facets import Where
 
 
@@ -35,8 +40,7 @@ async def get_(home: Home, request: GetRequest) -> GetAnswer:
     if request.as_of is None:
         answer = get(home.state, request, home.namespace, home.now())
     else:
-        images = [image for row in rows_meant(home.state, request) for image in await images_of(home, row.memory_id)]
-        answer = found(home.state, image_as_of(images, request), request, home.namespace)
+        answer = found(home.state, await _image_as_of(home, request), request, home.namespace)
     await home.durable()
     return answer
 
@@ -59,28 +63,51 @@ async def conflicts(home: Home, request: ConflictsListRequest) -> ConflictsListA
     return answer
 
 
+async def timeline_(home: Home, request: TimelineRequest) -> TimelineAnswer:
+    answer = timeline(home.state, request, home.namespace, home.now())
+    await home.durable()
+    return answer
+
+
+async def statuses_(home: Home, request: StatusesRequest) -> StatusesAnswer:
+    answer = statuses(home.state, request)
+    await home.durable()
+    return answer
+
+
 async def search(home: Home, request: SearchRequest) -> SearchAnswer:
     """By meaning and by words; a query without a letter or digit is sought by words alone."""
-    query = meaning_of_query(request.query)
-    vector = await home.embed([query], home.settings.embedder_deadline_s)
+    if request.as_of is None:
+        answer = SearchAnswer(results=await best_of(home, request, request.top_k))
+    else:
+        answer = await search_as_of(home, request, request.query, await _meaning(home, request.query))
+    await home.durable()
+    return answer
+
+
+async def best_of(home: Home, request: SearchRequest, limit: int) -> list[SearchHit]:
+    """The best `limit` hits among today's rows."""
+    vector = await _meaning(home, request.query)
     where = _where(home, request)
-    k = request.top_k
+    k = limit
     while True:
-        ranked = await home.retrieve(request.query, vector, k, where)
-        answer = search_answer(home.state, ranked, request, home.now())
-        if len(answer.results) == request.top_k or len(ranked) < k:
-            break
+        ranked = await home.indexes.retrieve(request.query, vector, k, where)
+        hits = search_hits(home.state, ranked, request, home.now(), limit)
+        if len(hits) == limit or len(ranked) < k:
+            return hits
         k *= 2  # duplicates fell together with their canonicals: look further
-    await home.durable()
-    return answer
 
 
-async def history(home: Home, request: HistoryRequest) -> HistoryAnswer:
+async def _meaning(home: Home, query: str) -> Vectors:
+    """(1, dimensions)."""
+    return await home.embed([meaning_of_query(query)], home.settings.embedder_deadline_s)
+
+
+async def _image_as_of(home: Home, request: GetRequest) -> Row | None:
+    as_of = to_ns(request.as_of)
+    assert as_of is not None
     images = [image for row in rows_meant(home.state, request) for image in await images_of(home, row.memory_id)]
-    newest = sorted(images, key=lambda image: -image.version)[: request.limit]
-    answer = HistoryAnswer(rows=[row_view(image, home.state, home.namespace) for image in newest])
-    await home.durable()
-    return answer
+    return held_last(held_by_each(home.state, images, as_of, request.as_of_basis))
 
 
 async def info(home: Home, request: InfoRequest) -> InfoAnswer:
@@ -108,20 +135,6 @@ async def info(home: Home, request: InfoRequest) -> InfoAnswer:
     )
     await home.durable()
     return answer
-
-
-async def images_of(home: Home, memory_id: str) -> list[Row]:
-    """Every image of the row, newest first: those of the live state, then what was folded into history.
-
-    Raises BackendUnavailable and StorageDamaged where the history cannot be read.
-    """
-    recent = home.images_in_memory(memory_id)
-    try:
-        folded = await home.store.history(memory_id)
-    except StorageError as failure:  # also where another incarnation has taken over, merged the files and gone on
-        raise storage_refusal("the history cannot be read", failure) from failure
-    known = {image.version for image in recent}
-    return [*recent, *(image for image in folded if image.version not in known)]
 
 
 def _where(home: Home, request: SearchRequest) -> Where:

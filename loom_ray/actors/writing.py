@@ -1,4 +1,4 @@
-"""How does a write wait, and when may it decide? The awaits of every writing op; the decisions are core's."""
+"""How does a write wait, and when may it decide? The awaits of the ops that store a value; the decisions are core's."""
 
 from __future__ import annotations
 
@@ -7,86 +7,79 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from loom_ray.actors.home import Found, Home, Search
+from loom_ray.actors.home import Home
+from loom_ray.actors.indexes import Found, Search
 from loom_ray.contract.errors import LoomError
-from loom_ray.contract.namespaces import NamespaceSettings, RegisterAnswer, RegisterRequest
 from loom_ray.contract.scope import Receipt
-from loom_ray.contract.writing import (
-    BulkSetRequest,
-    Claim,
-    DeleteAnswer,
-    DeleteRequest,
-    RestoreRequest,
-    SetRequest,
-)
-from loom_ray.core.decide.answer import bulk_answer, set_answer
-from loom_ray.core.decide.claim import Settled, settle, settled_of
+from loom_ray.contract.writing import BulkSetRequest, Claim, PinRequest, SetRequest, UpdateByIdRequest, UpdateRequest
+from loom_ray.core.decide.answer import bulk_answer, not_updated, set_answer, update_answer
+from loom_ray.core.decide.claim import Settled, actor_of, settle
+from loom_ray.core.decide.correct import corrected, row_to_correct
 from loom_ray.core.decide.peers import NEIGHBOURS, is_peer
-from loom_ray.core.decide.remove import decide_delete, decide_restore, not_restored, restorable
 from loom_ray.core.decide.write import NO_VECTORS, Embedded, NeedsVectors, Written, decide_writes, written_one_by_one
-from loom_ray.core.draft import Draft
-from loom_ray.core.records import EmbedderStamp, Record, Registered, RowWritten, Vectors
+from loom_ray.core.draft import By, Draft
+from loom_ray.core.records import EmbedderStamp, Record, RowWritten, Vectors
 from loom_ray.core.row import Row, text_of
 from loom_ray.storage.facets import peers_where
 
 READ_AT_ONCE_CHARS = 10_000  # about two milliseconds
 DEEPER = 4  # times as many hits, where most of those found are no peers
 Remember = Callable[[Receipt], list[Record]]  # what an Idempotency-Key adds to the commit
+ClaimsOf = Callable[[Draft], list[Settled]]
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
     """A claim's vectors and what the index saw of their neighbours; fresh again at each decision."""
 
+    settled: Settled
     vectors: Vectors
     found: Found
     stored: bool
 
     def now(self, home: Home) -> Embedded:
-        near = home.near(self.found, self.vectors[0]) if len(self.vectors) else {}
+        near = home.indexes.near(self.found, self.vectors[0]) if len(self.vectors) else {}
         return Embedded(self.vectors, near, self.stored)
+
+    def serves(self, settled: Settled) -> bool:
+        """Whether it was looked up for just such a claim: a row may change while its correction waits."""
+        ours, theirs = self.settled, settled
+        same = ours.content_sha256 == theirs.content_sha256 and ours.memory_type is theirs.memory_type
+        return ours is theirs or (same and ours.pieces == theirs.pieces and ours.address == theirs.address)
 
 
 async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
-    draft, written = await _decided(home, await _settled(home, [request], request))
+    by = By("memory.pin" if isinstance(request, PinRequest) else "memory.set", actor_of(request.agent), request.run_id)
+    claims = await _settled(home, [request], request)
+    draft, written = await _decided(home, by, lambda _: claims)
     answer = set_answer(written[0], home.namespace, request.dry_run)
-    return await _carry_out(home, draft, answer, remember, request.dry_run)
+    return await carry_out(home, draft, answer, remember, request.dry_run)
 
 
 async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> Receipt:
-    claims: Sequence[Claim] = request.entries
-    draft, written = await _decided(home, await _settled(home, claims, request))
-    return await _carry_out(home, draft, bulk_answer(written, draft, request.dry_run), remember, request.dry_run)
+    by = By("memory.bulk_set", actor_of(request.agent), request.run_id)
+    claims = await _settled(home, request.entries, request)
+    draft, written = await _decided(home, by, lambda _: claims)
+    answer = bulk_answer(written, draft, request.dry_run)
+    return await carry_out(home, draft, answer, remember, request.dry_run)
 
 
-async def delete(home: Home, request: DeleteRequest, remember: Remember) -> DeleteAnswer:
-    draft = home.draft()
-    answer = decide_delete(draft, request)
-    await _carry_out(home, draft, answer, remember, False)
-    return answer
+async def update(home: Home, request: UpdateRequest | UpdateByIdRequest, remember: Remember) -> Receipt:
+    """The row is looked up again in the turn that decides: what was corrected is what is stored then."""
+    op = "memory.update" if isinstance(request, UpdateRequest) else "memory.update_by_id"
+    by = By(op, actor_of(request.agent), request.run_id)
+    reason = ""
 
+    def claims_of(draft: Draft) -> list[Settled]:
+        nonlocal reason
+        row, reason = row_to_correct(draft, request, home.rules)
+        return [] if row is None else [corrected(row, request, draft.now, home.rules)]
 
-async def restore(home: Home, request: RestoreRequest, remember: Remember) -> Receipt:
-    """Judged like a write, by the vectors that the deleted row kept: no embedder is asked."""
-    row = restorable(home.draft(), request, home.rules)
-    if row is None:
-        return await _carry_out(home, (draft := home.draft()), not_restored(draft, request), remember, False)
-    looked = await _look(home, settled_of(row), home_vectors(home, row), stored=True)
-    draft = home.draft()
-    current = restorable(draft, request, home.rules)
-    if current is None or current.version != row.version:
-        return await _carry_out(home, draft, not_restored(draft, request), remember, False)
-    answer = decide_restore(draft, current, settled_of(current), looked.now(home).near, home.rules)
-    return await _carry_out(home, draft, answer, remember, False)
-
-
-async def register(home: Home, request: RegisterRequest, remember: Remember) -> Receipt:
-    named = request.model_dump(include=request.model_fields_set & NamespaceSettings.model_fields.keys())
-    settings = NamespaceSettings(**(home.state.settings | {name: v for name, v in named.items() if v is not None}))
-    answer = RegisterAnswer(org=home.org, namespace=home.namespace, settings=settings)
-    record = Registered(settings.model_dump(), home.now())
-    await home.commit([record, *remember(answer)])
-    return answer
+    draft, written = await _decided(home, by, claims_of)
+    if not written:
+        return await carry_out(home, draft, not_updated(request, home.namespace, reason), remember, request.dry_run)
+    answer = update_answer(written[0], home.namespace, request.dry_run)
+    return await carry_out(home, draft, answer, remember, request.dry_run)
 
 
 async def _settled(home: Home, claims: Sequence[Claim], who: SetRequest | BulkSetRequest) -> list[Settled]:
@@ -101,28 +94,31 @@ async def _settled(home: Home, claims: Sequence[Claim], who: SetRequest | BulkSe
     return settle_all() if chars <= READ_AT_ONCE_CHARS else await asyncio.to_thread(settle_all)
 
 
-async def _decided(home: Home, claims: list[Settled]) -> tuple[Draft, list[Written]]:
+async def _decided(home: Home, by: By, claims_of: ClaimsOf) -> tuple[Draft, list[Written]]:
     """Decides as soon as every claim that needs vectors has them; the draft is of this very turn."""
-    ids = home.fresh_ids(len(claims))
+    ids: list[str] = []
     looked: dict[int, Looked] = {}
     while True:
-        draft = home.draft()
+        draft = home.draft(by)
+        claims = claims_of(draft)
+        ids += home.fresh_ids(len(claims) - len(ids))
+        looked = {place: one for place, one in looked.items() if place < len(claims) and one.serves(claims[place])}
         try:
             embedded = {place: one.now(home) for place, one in looked.items()}
-            return draft, decide_writes(draft, claims, embedded, home.rules, ids)
+            return draft, decide_writes(draft, claims, embedded, home.rules, ids[: len(claims)])
         except NeedsVectors as needs:
             looked |= await _look_up(home, claims, needs.places)
-            await _rehearse(home, claims, looked, ids)
+            await _rehearse(home, by, claims, looked, ids)
 
 
-async def _rehearse(home: Home, claims: list[Settled], looked: dict[int, Looked], ids: list[str]) -> None:
+async def _rehearse(home: Home, by: By, claims: list[Settled], looked: dict[int, Looked], ids: list[str]) -> None:
     """Decides a batch for nothing, giving way after each claim: judging takes milliseconds a claim, and nobody else in
     the namespace would be served meanwhile. The turn that counts then finds nearly every verdict reached."""
     if len(claims) == 1:
         return
     embedded = {place: one.now(home) for place, one in looked.items()}
     with suppress(NeedsVectors, LoomError):  # told by the turn that counts
-        for _ in written_one_by_one(home.draft(), claims, embedded, home.rules, ids):
+        for _ in written_one_by_one(home.draft(by), claims, embedded, home.rules, ids):
             await asyncio.sleep(0)
 
 
@@ -145,20 +141,20 @@ async def _look_all(
     home: Home, claims: list[Settled], vectors: dict[int, Vectors], kept: set[int]
 ) -> dict[int, Looked]:
     places = list(vectors)
-    looks = (_look(home, claims[place], vectors[place], stored=place in kept) for place in places)
+    looks = (look(home, claims[place], vectors[place], stored=place in kept) for place in places)
     return dict(zip(places, await asyncio.gather(*looks), strict=True))
 
 
-async def _look(home: Home, settled: Settled, vectors: Vectors, *, stored: bool) -> Looked:
+async def look(home: Home, settled: Settled, vectors: Vectors, *, stored: bool) -> Looked:
     """Looks until enough of what it finds are peers as things stand: expired rows, and rows of another time, must not
     stand in front of one that contradicts."""
     if not len(vectors):
-        return Looked(vectors, Found([], 0), stored)
+        return Looked(settled, vectors, Found([], 0), stored)
     where, k = peers_where(settled.memory_type, settled.address.identity.user_id), NEIGHBOURS
     while True:
-        found = await home.search(Search(vectors[0], k, where))
+        found = await home.indexes.search(Search(vectors[0], k, where))
         if len(found.hits) < k or _peers_among(home, found, settled) >= NEIGHBOURS:
-            return Looked(vectors, found, stored)
+            return Looked(settled, vectors, found, stored)
         k *= DEEPER
 
 
@@ -179,12 +175,11 @@ def _kept_vectors(home: Home, settled: Settled) -> Vectors | None:
 
 def home_vectors(home: Home, row: Row) -> Vectors:
     """(1 + chunks, dimensions), or no rows where nothing is stored."""
-    if home.vectors is None or row.memory_id not in home.vectors:
-        return NO_VECTORS
-    return home.vectors.vectors_of(row.memory_id)
+    stored = home.indexes.vectors_of(row.memory_id)
+    return NO_VECTORS if stored is None else stored
 
 
-async def _carry_out(home: Home, draft: Draft, answer: Receipt, remember: Remember, dry_run: bool) -> Receipt:
+async def carry_out(home: Home, draft: Draft, answer: Receipt, remember: Remember, dry_run: bool = False) -> Receipt:
     """Applies the draft in this turn and answers when it is durable; a dry run only waits for what it has seen."""
     records = [] if dry_run else [*_stamp(home, draft.records), *draft.records, *remember(answer)]
     await home.commit(records)

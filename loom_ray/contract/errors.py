@@ -12,7 +12,11 @@ LoomError
 ├── MethodNotAllowed (405)        METHOD_NOT_ALLOWED
 ├── Conflict (409)
 │   ├── PreconditionFailed        PRECONDITION_FAILED, with `current_sha256`
-│   └── AmbiguousKey              AMBIGUOUS_KEY, with `candidates`: several rows hold the key and none is the caller's
+│   ├── AmbiguousKey              AMBIGUOUS_KEY, with `candidates`: several rows hold the key and none is the caller's
+│   ├── KeyHoldsFact              KEY_HOLDS_FACT: the key that a row would move to is taken
+│   ├── Expired                   EXPIRED: the row to correct has expired; `revive` brings it back
+│   └── PinnedConflict            PINNED_CONFLICT, with `pinned_blocker_id`: it contradicts a pinned fact
+├── Locked (423)                  LOCKED, with `lock_mode`, `lock_reason`, `locked_until`: somebody guards the row
 └── Unavailable (503)             retryable
     ├── BackendUnavailable        BACKEND_UNAVAILABLE: an embedder, an actor or the storage does not answer
     ├── OutcomeUnknown            OUTCOME_UNKNOWN: the write may or may not have landed (`outcome: unknown`)
@@ -107,6 +111,22 @@ class PreconditionFailed(Conflict):
 
 class AmbiguousKey(Conflict):
     code = "AMBIGUOUS_KEY"
+
+
+class KeyHoldsFact(Conflict):
+    code = "KEY_HOLDS_FACT"
+
+
+class Expired(Conflict):
+    code = "EXPIRED"
+
+
+class PinnedConflict(Conflict):
+    code = "PINNED_CONFLICT"
+
+
+class Locked(LoomError):
+    code, status, category = "LOCKED", 423, "conflict"
 
 
 class Unavailable(LoomError):

@@ -79,6 +79,11 @@ OptionalName = Annotated[
     AfterValidator(_printable),
     Field(json_schema_extra={"x-bound": "name_chars_max"}),
 ]
+Reason = Annotated[
+    str,
+    AfterValidator(_text("reason_chars_max", blank=True, wild=True)),
+    Field(description="kept in the audit", json_schema_extra={"x-bound": "reason_chars_max"}),
+]
 MemoryKey = Annotated[
     str, AfterValidator(_text("memory_key_chars_max", wild=True, nfc=True)), _bounded("memory_key_chars_max")
 ]
@@ -114,6 +119,16 @@ def _names(name: str) -> Any:
 Tags = Annotated[list[Tag], AfterValidator(_at_most("tags_max")), _names("tags_max")]
 Entities = Annotated[list[Tag], AfterValidator(_at_most("entities_max")), _names("entities_max")]
 Files = Annotated[list[Tag], AfterValidator(_at_most("files_max")), _names("files_max")]
+MemoryKeys = Annotated[
+    list[MemoryKey],
+    AfterValidator(_at_most("bulk_entries_max")),
+    Field(min_length=1, json_schema_extra={"x-bound": "bulk_entries_max"}),
+]
+MemoryIds = Annotated[
+    list[MemoryId],
+    AfterValidator(_at_most("bulk_entries_max")),
+    Field(min_length=1, json_schema_extra={"x-bound": "bulk_entries_max"}),
+]
 
 
 def _time(value: Any) -> datetime | None:

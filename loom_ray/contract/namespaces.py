@@ -10,7 +10,7 @@ from loom_ray.contract.rows import MemoryTypeName
 from loom_ray.contract.scope import Answer, Receipt, Writes
 from loom_ray.contract.writing import ThresholdView
 
-ConflictPolicy = Literal["auto_reinforce", "manual_review", "append_only"]
+ConflictPolicy = Literal["auto_reinforce", "manual_review", "newest_wins", "append_only"]
 Cosine = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -56,6 +56,8 @@ class Counts(Answer):
     duplicate: int
     superseded: int
     tombstoned: int
+    rejected: int
+    redirect: int
 
 
 class InfoAnswer(Receipt):

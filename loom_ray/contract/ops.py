@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loom_ray.contract import errors, namespaces, reading, writing
+from loom_ray.contract import auditing, changing, errors, many, namespaces, reading, writing
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Receipt, Scoped
 
@@ -34,6 +34,15 @@ class Op:
         return self.name.partition(".")[0]
 
 
+_JUDGED = (
+    errors.CharLimitExceeded,
+    errors.PreconditionFailed,
+    errors.PinnedConflict,
+    errors.Locked,
+    errors.OutcomeUnknown,
+)
+_KEYED = (errors.AmbiguousKey, errors.Locked, errors.OutcomeUnknown)
+
 _TABLE = (
     Op("namespace.register", "admin", "admin", namespaces.RegisterRequest, namespaces.RegisterAnswer,
        "Set a namespace's conflict policy and thresholds.", writes=True),
@@ -41,10 +50,21 @@ _TABLE = (
        "A namespace's settings, embedder, thresholds with their origin, and counts."),
     Op("memory.set", "writer", "write", writing.SetRequest, writing.SetAnswer,
        "Store one fact under its key; the answer says how it stands to what is stored.", writes=True, mcp=True,
-       refusals=(errors.CharLimitExceeded, errors.PreconditionFailed, errors.OutcomeUnknown)),
+       refusals=_JUDGED),
     Op("memory.bulk_set", "writer", "bulk", writing.BulkSetRequest, writing.BulkSetAnswer,
        "Store many facts in one atomic commit, each judged with the earlier ones in place.", writes=True,
        refusals=(errors.CharLimitExceeded, errors.PreconditionFailed, errors.OutcomeUnknown)),
+    Op("memory.pin", "writer", "write", writing.PinRequest, writing.SetAnswer,
+       "Store a standing fact that no later write may contradict.", writes=True, mcp=True, refusals=_JUDGED),
+    Op("memory.unpin", "writer", "write", changing.UnpinRequest, changing.UnpinAnswer,
+       "Let later writes contradict a pinned fact again.", writes=True, mcp=True, refusals=_KEYED),
+    Op("memory.update", "writer", "write", writing.UpdateRequest, writing.UpdateAnswer,
+       "Correct the one live row of a key, whoever wrote it; a pin and an expiry stay.", writes=True, mcp=True,
+       refusals=(*_JUDGED, errors.AmbiguousKey, errors.Expired)),
+    Op("memory.update_by_id", "writer", "write", writing.UpdateByIdRequest, writing.UpdateAnswer,
+       "Correct one exact row by its id.", writes=True, refusals=(*_JUDGED, errors.Expired)),
+    Op("memory.touch", "writer", "write", changing.TouchRequest, changing.TouchAnswer,
+       "Change when rows expire and nothing else.", writes=True, mcp=True, refusals=_KEYED),
     Op("memory.get", "viewer", "read", reading.GetRequest, reading.GetAnswer,
        "Read the row of a key, now or as of a time.", mcp=True),
     Op("memory.get_by_id", "viewer", "read", reading.GetByIdRequest, reading.GetAnswer,
@@ -52,17 +72,41 @@ _TABLE = (
     Op("memory.list", "viewer", "read", reading.ListRequest, reading.ListAnswer,
        "List or count rows in the order of their keys.", mcp=True),
     Op("memory.search", "viewer", "read", reading.SearchRequest, reading.SearchAnswer,
-       "Find rows by meaning and by words.", mcp=True),
-    Op("memory.delete", "writer", "write", writing.DeleteRequest, writing.DeleteAnswer,
-       "Retire a key's row; memory.restore brings it back within 14 days.", writes=True, mcp=True,
-       refusals=(errors.AmbiguousKey, errors.OutcomeUnknown)),
-    Op("memory.restore", "writer", "write", writing.RestoreRequest, writing.RestoreAnswer,
-       "Bring a deleted key back, judged again on its return.", writes=True, mcp=True,
-       refusals=(errors.AmbiguousKey, errors.OutcomeUnknown)),
+       "Find rows by meaning and by words, now or as of a time.", mcp=True),
+    Op("memory.timeline", "viewer", "read", reading.TimelineRequest, reading.TimelineAnswer,
+       "List rows in the order of when their facts began.", mcp=True),
+    Op("memory.statuses", "viewer", "read", reading.StatusesRequest, reading.StatusesAnswer,
+       "What became of these memories, and which took their place."),
+    Op("memory.delete", "writer", "write", changing.DeleteRequest, changing.DeleteAnswer,
+       "Retire a key's row; memory.restore brings it back within 14 days.", writes=True, mcp=True, refusals=_KEYED),
+    Op("memory.delete_version", "writer", "write", changing.DeleteVersionRequest, changing.DeleteVersionAnswer,
+       "Retire exactly one's own row, only while it is at one version.", writes=True,
+       refusals=(errors.Locked, errors.OutcomeUnknown)),
+    Op("memory.restore", "writer", "write", changing.RestoreRequest, changing.RestoreAnswer,
+       "Bring a key back, judged again on its return.", writes=True, mcp=True,
+       refusals=(errors.AmbiguousKey, errors.PinnedConflict, errors.OutcomeUnknown)),
+    Op("memory.move", "writer", "write", changing.MoveRequest, changing.MoveAnswer,
+       "Rename a key; the old one leads to the new one.", writes=True,
+       refusals=(*_KEYED, errors.KeyHoldsFact, errors.PinnedConflict, errors.PreconditionFailed)),
+    Op("memory.reject", "writer", "write", changing.RejectRequest, changing.RejectAnswer,
+       "Mark a fact as wrong: it leaves the reads.", writes=True, mcp=True, refusals=_KEYED),
+    Op("memory.lock", "writer", "write", changing.LockRequest, changing.LockAnswer,
+       "Guard a row against changes or deletion; a lock can only be tightened.", writes=True, refusals=_KEYED),
+    Op("memory.unlock", "admin", "admin", changing.UnlockRequest, changing.UnlockAnswer,
+       "Take a row's lock away.", writes=True, refusals=(errors.AmbiguousKey, errors.OutcomeUnknown)),
+    Op("memory.apply", "writer", "bulk", many.ApplyRequest, many.ApplyAnswer,
+       "Apply one change to many rows; a dry run unless told otherwise.", writes=True,
+       refusals=(errors.OutcomeUnknown,)),
+    Op("memory.clear", "admin", "admin", many.ClearRequest, many.ClearAnswer,
+       "Retire all rows of a user or of an agent.", writes=True, refusals=(errors.OutcomeUnknown,)),
     Op("memory.history", "viewer", "read", reading.HistoryRequest, reading.HistoryAnswer,
        "Every version of a key's row, newest first.", mcp=True),
+    Op("memory.auto_retirements", "viewer", "read", auditing.AutoRetirementsRequest, auditing.AutoRetirementsAnswer,
+       "What the server retired by itself, newest first."),
     Op("conflicts.list", "viewer", "read", reading.ConflictsListRequest, reading.ConflictsListAnswer,
        "Rows that contradict each other and wait for a decision."),
+    Op("audit.list", "admin", "read", auditing.AuditListRequest, auditing.AuditListAnswer,
+       "Who did what to which memory, newest first; hashes, never values."),
 )  # fmt: skip
 
 OPS: dict[str, Op] = {op.name: op for op in _TABLE}

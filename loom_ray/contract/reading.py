@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 
-from loom_ray.contract.fields import Cursor, KeyPrefix, MemoryId, MemoryKey, Query, Tags, Time, bound
+from loom_ray.contract.fields import Cursor, KeyPrefix, MemoryId, MemoryIds, MemoryKey, Query, Tags, Time, bound
 from loom_ray.contract.rows import ROW_FIELDS, MemoryTypeName, RowView, StatusName
 from loom_ray.contract.scope import Answer, Reads, Receipt, Scoped
 
@@ -24,6 +24,9 @@ Limit = Annotated[int, Field(ge=1, json_schema_extra={"x-bound": "list_limit_max
 TopK = Annotated[int, Field(ge=1, json_schema_extra={"x-bound": "top_k_max"}), _at_most("top_k_max")]
 
 
+AsOfBasis = Literal["valid_time", "knowledge_time"]
+
+
 def _known_fields(fields: list[str] | None) -> list[str] | None:
     for field in fields or []:
         if field not in ROW_FIELDS:
@@ -38,8 +41,9 @@ class GetRequest(Reads):
     follow: bool = Field(False, description="serve the canonical row of a duplicate")
     if_version: int | None = Field(None, description="answer without the row when this is still its version")
     fields: Annotated[list[str] | None, AfterValidator(_known_fields)] = Field(None, description="only these")
+    include_superseded: bool = False
     as_of: Time = None
-    as_of_basis: Literal["valid_time", "knowledge_time"] = "valid_time"
+    as_of_basis: AsOfBasis = "valid_time"
 
 
 class GetByIdRequest(Scoped):
@@ -89,6 +93,9 @@ class SearchRequest(Reads):
     tags: Tags = Field(default_factory=list[str])
     status: StatusName | None = Field(None, description="unset: active and conflicted rows")
     include_duplicates: bool = False
+    include_superseded: bool = False
+    as_of: Time = Field(None, description="among what held then; see as_of_basis")
+    as_of_basis: AsOfBasis = "valid_time"
 
 
 class SearchHit(Answer):
@@ -107,6 +114,7 @@ class SearchHit(Answer):
     tags: list[str]
     created_at: str | None
     valid_at: str | None
+    superseded_by: str = ""
 
 
 class SearchAnswer(Receipt):
@@ -138,3 +146,40 @@ class ConflictsListAnswer(Receipt):
     keys: list[str]
     count: int = Field(description="all conflicted rows of the namespace")
     next_cursor: str = ""
+
+
+class TimelineRequest(Reads):
+    """Rows in the order of when their facts began: `valid_at`, or else when they were recorded."""
+
+    prefix: KeyPrefix = ""
+    entity: KeyPrefix = Field("", description="of an entity, whatever its case")
+    since: Time = None
+    until: Time = None
+    include_superseded: bool = False
+    newest_first: bool = False
+    limit: Limit = 50
+    cursor: Cursor = ""
+
+
+class TimelineAnswer(Receipt):
+    rows: list[RowView]
+    next_cursor: str = ""
+
+
+class StatusesRequest(Reads):
+    """What became of these memories?"""
+
+    memory_ids: MemoryIds
+
+
+class StatusRow(Answer):
+    memory_id: str
+    memory_key: str
+    status: str
+    superseded_by: str
+    version: int
+    version_text: str
+
+
+class StatusesAnswer(Receipt):
+    rows: list[StatusRow] = Field(description="in the order asked; unknown ids are left out")

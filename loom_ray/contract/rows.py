@@ -52,7 +52,7 @@ class RowView(Answer):
     char_limit: int | None
     conflict_with: list[Linked]
     duplicate_of: str
-    canonical_key: str = Field(description="of a duplicate: the key that holds the fact")
+    canonical_key: str = Field(description="of a duplicate or a redirect: the key that holds the fact")
     superseded_by: str
     tombstoned_at: str | None
     source_class: str
@@ -60,6 +60,11 @@ class RowView(Answer):
     actor: str
     chunks: int
     reinforcements: int
+    pinned: bool
+    lock: str = Field(description="read_only, no_delete or empty")
+    locked_until: str | None
+    lock_reason: str
+    demoted: bool = Field(description="readable by key and listed, but neither searched nor judged")
 
 
 ROW_FIELDS = frozenset(RowView.model_fields)

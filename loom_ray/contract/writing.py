@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -16,6 +16,7 @@ from loom_ray.contract.fields import (
     Tags,
     Time,
     Value,
+    WildName,
     bound,
 )
 from loom_ray.contract.rows import DowngradedSource, MemoryTypeName, OnExpire, SensitivityName
@@ -25,15 +26,13 @@ TTL_SECONDS_MAX = 100 * 366 * 86_400  # a century: beyond it, say nothing and th
 CHAR_LIMIT_MAX = 2**31 - 1
 
 
-class Claim(Request):
-    """One fact to store: what an entry of a batch and a single write have in common."""
+class Details(Request):
+    """What may be said of a fact beside its value."""
 
-    memory_key: MemoryKey
-    value: Value
     memory_type: MemoryTypeName = "semantic"
     tags: Tags = Field(default_factory=list[str])
     entities: Entities = Field(default_factory=list[str])
-    files: Files = Field(default_factory=list[str])
+    files: Files = Field(default_factory=list[str], description="unset: detected from the value")
     sensitivity: SensitivityName | None = Field(None, description="unset: detected from the value")
     confidence: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
     valid_at: Time = Field(None, description="when the fact became true; a naive time is UTC")
@@ -52,7 +51,7 @@ class Claim(Request):
         return list(dict.fromkeys(entity.lower() for entity in entities))
 
     @model_validator(mode="after")
-    def _times_in_order(self) -> Claim:
+    def _times_in_order(self) -> Self:
         if self.valid_at and self.valid_to and self.valid_to <= self.valid_at:
             raise ValueError("valid_to must be later than valid_at")
         if self.clear_expiry and self.ttl_seconds is not None:
@@ -60,10 +59,51 @@ class Claim(Request):
         return self
 
 
+DETAILS = frozenset(Details.model_fields)
+
+
+class Claim(Details):
+    """One fact to store: what an entry of a batch and a single write have in common."""
+
+    memory_key: MemoryKey
+    value: Value
+
+
 class SetRequest(Writes, Claim):
     """Store one fact under its key."""
 
     dry_run: bool = Field(False, description="run the whole check and write nothing")
+
+
+class PinRequest(SetRequest):
+    """Store one fact that no later write may contradict; pins a fact that is stored already."""
+
+
+class Correction(Details):
+    """New content for a stored row: what is not named stays as it is, the pin and the expiry too."""
+
+    value: Value = None
+    dry_run: bool = False
+    revive: bool = Field(False, description="bring an expired row back with this correction; it expires no more")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set & (DETAILS - {"if_match_sha256"} | {"value"}):
+            raise ValueError("value: nothing to correct is given")
+        return self
+
+
+class UpdateRequest(Writes, Correction):
+    """Correct the one live row of a key in the whole namespace; `-` and, for the agent, `*` name nobody."""
+
+    memory_key: MemoryKey
+    agent: WildName = "-"
+
+
+class UpdateByIdRequest(Writes, Correction):
+    """Correct one exact row."""
+
+    memory_id: MemoryId
 
 
 def _bulk_bound(entries: list[Claim], info: ValidationInfo) -> list[Claim]:
@@ -79,20 +119,6 @@ class BulkSetRequest(Writes):
         min_length=1, json_schema_extra={"x-bound": "bulk_entries_max"}
     )
     dry_run: bool = False
-
-
-class DeleteRequest(Writes):
-    """Retire the live row of a key: the caller's own, else the only one that the key has."""
-
-    memory_key: MemoryKey
-
-
-class RestoreRequest(Writes):
-    """Bring a deleted key back; it is judged again on its return. With either condition a deletion is never undone."""
-
-    memory_key: MemoryKey
-    only_if_superseded: bool = False
-    if_superseded_by: MemoryId | None = Field(None, description="only while the row is retired behind this memory")
 
 
 class DifferenceView(Answer):
@@ -124,26 +150,29 @@ class ThresholdView(Answer):
 
 
 class Judged(Answer):
-    """What a judged write answers, whole or as an entry of a batch."""
+    """What a judged write answers, whole or as an entry of a batch. Empty where nothing was written or held."""
 
-    memory_id: str
-    memory_key: str
-    version: int
-    version_text: str
-    content_sha256: str
-    status: str
-    conflict_verdict: str = Field(description="clear, merge, duplicate, conflict, refines, rejected; empty: no check")
-    rule: str = Field(description="the rule that decided")
-    threshold: ThresholdView | None
-    peers: list[Peer]
-    next: str = Field(description="the call to make, where there is one")
-    noop: bool
-    merged_into_key: str
-    duplicate_of: str
-    retyped_from: str
-    sensitivity: str
-    chunks_written: int
-    advisories: list[str]
+    memory_id: str = ""
+    memory_key: str = ""
+    version: int = 0
+    version_text: str = ""
+    content_sha256: str = ""
+    status: str = ""
+    conflict_verdict: str = Field(
+        default="", description="clear, merge, duplicate, conflict, refines, rejected; empty: no check"
+    )
+    rule: str = Field(default="", description="the rule that decided")
+    threshold: ThresholdView | None = None
+    peers: list[Peer] = Field(default_factory=list[Peer])
+    next: str = Field(default="", description="the call to make, where there is one")
+    noop: bool = False
+    merged_into_key: str = ""
+    duplicate_of: str = ""
+    retyped_from: str = ""
+    sensitivity: str = ""
+    pinned: bool = False
+    chunks_written: int = 0
+    advisories: list[str] = Field(default_factory=list[str])
 
 
 class SetAnswer(Judged, Receipt):
@@ -154,6 +183,15 @@ class SetAnswer(Judged, Receipt):
     degraded: list[str] = Field(default_factory=list[str])
 
 
+class UpdateAnswer(SetAnswer):
+    """As of a write; `updated` is false, with the reason, where there was no row to correct."""
+
+    updated: bool
+    reason: str = Field(
+        default="", description="not_found, superseded, rejected or moved (its fact is at `merged_into_key`)"
+    )
+
+
 class BulkEntry(Judged):
     """One entry's verdict; `index` is its place in the request."""
 
@@ -161,32 +199,15 @@ class BulkEntry(Judged):
 
 
 class BulkSetAnswer(Receipt):
-    """Every entry is in exactly one of `written` and `merged`; the other lists name verdicts among those written."""
+    """Every entry is in exactly one of `written`, `merged`, `rejected_pinned`, `skipped_pinned` and `skipped_locked`;
+    `duplicates` and `conflicted` name verdicts among those written."""
 
     written: list[BulkEntry]
     merged: list[BulkEntry]
     duplicates: list[str]
     conflicted: list[str]
+    rejected_pinned: list[BulkEntry] = Field(description="close to a pinned fact")
+    skipped_pinned: list[BulkEntry] = Field(description="another value for a pinned key")
+    skipped_locked: list[BulkEntry] = Field(description="another value for a locked row")
     unchecked: int = Field(0, description="always 0: every entry is judged")
     dry_run: bool
-
-
-class DeleteAnswer(Receipt):
-    found: bool
-    tombstoned: bool
-    memory_id: str = ""
-    memory_key: str
-    version: int = 0
-    version_text: str = ""
-
-
-class RestoreAnswer(Receipt):
-    restored: bool
-    reason: str = ""
-    memory_id: str = ""
-    memory_key: str
-    status: str = ""
-    version: int = 0
-    version_text: str = ""
-    conflict_verdict: str = ""
-    peers: list[Peer] = Field(default_factory=list[Peer])

@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from loom_ray.core.records import Record, Reinforced, RowWritten, Vectors
+from loom_ray.core.records import Audited, Record, Registered, Reinforced, RowWritten, Vectors
 from loom_ray.core.row import Address, Row, Status, share_a_user
 from loom_ray.core.similarity import similarities
 from loom_ray.core.state import State
 
 
+class By(NamedTuple):
+    """Who changes something, and by which op."""
+
+    action: str
+    actor: str
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the audit says of one change, beside the row itself: see `Audited`. An action of its own is what the server
+    does by itself."""
+
+    effect: str = ""
+    verdict: str = ""
+    reason: str = ""
+    related_id: str = ""
+    action: str = ""
+
+
+PLAIN = Note()
+
+
 class Draft:
     """Reads see the draft's own changes over the state; the state is never touched.
 
-    A request that is refused, or only a dry run, throws its draft away. `now` is in ns.
+    A request that is refused, or only a dry run, throws its draft away. `now` is in ns. Every change leaves its row of
+    the audit beside it.
     """
 
-    def __init__(self, state: State, now: int) -> None:
+    def __init__(self, state: State, now: int, by: By) -> None:
         self.now = now
+        self.by = by
         self.records: list[Record] = []
         self.excerpts = Excerpts()
         self._state = state
@@ -30,6 +55,7 @@ class Draft:
         self._ids_by_address: dict[Address, str] = {}
         self._ids: dict[str, set[str]] = defaultdict(set)  # by key, by digest and by canonical, as `key:…` and so on
         self._last_version = state.last_version
+        self._commit_id = self.next_version
 
     def row(self, memory_id: str) -> Row | None:
         return self._rows.get(memory_id) or self._state.rows.get(memory_id)
@@ -52,23 +78,59 @@ class Draft:
         current = self._current(self._ids[f"duplicate:{memory_id}"] | self._state.duplicate_ids_of(memory_id))
         return [row for row in current if row.status is Status.DUPLICATE and row.duplicate_of == memory_id]
 
-    def put(self, row: Row, vectors: Vectors | None = None) -> Row:
+    def put(self, row: Row, vectors: Vectors | None = None, note: Note = PLAIN) -> Row:
         """Writes the row's next image, under a version past every other."""
-        self._last_version = max(self._last_version + 1, self.now)
-        image = replace(row, version=self._last_version)
+        version = self._stamp()
+        image = replace(row, version=version, asserted_at=row.asserted_at or version)
         self._remember(image)
-        self.records.append(RowWritten(image, vectors))
+        self.records += (RowWritten(image, vectors), self._audited(image, version, note))
         if vectors is not None:
             self.excerpts.put(row.memory_id, vectors)
         return image
 
-    def change(self, row: Row, **fields: Any) -> Row:
+    def change(self, row: Row, note: Note, **fields: Any) -> Row:
         """The next image of a row that exists, with these fields changed and its vectors kept."""
-        return self.put(replace(row, **fields))
+        return self.put(replace(row, **fields), None, note)
 
-    def reinforce(self, row: Row) -> None:
-        self.records.append(Reinforced(row.memory_id, self.now))
+    def reinforce(self, row: Row, note: Note) -> None:
+        self.records += (Reinforced(row.memory_id, self.now), self._audited(row, self._stamp(), note))
         self._remember(row.reinforced(self.now))
+
+    def register(self, settings: dict[str, Any]) -> None:
+        """The namespace's settings, whole."""
+        self.records += (Registered(settings, self.now), self._audited(None, self._stamp(), PLAIN))
+
+    @property
+    def next_version(self) -> int:
+        """What the next image is stamped with."""
+        return max(self._last_version + 1, self.now)
+
+    def _stamp(self) -> int:
+        self._last_version = self.next_version
+        return self._last_version
+
+    def _audited(self, row: Row | None, stamp: int, note: Note) -> Audited:
+        return Audited(
+            stamp=stamp,
+            at=self.now,
+            commit_id=self._commit_id,
+            action=note.action or self.by.action,
+            effect=note.effect,
+            memory_id=row.memory_id if row else "",
+            memory_key=row.memory_key if row else "",
+            agent=row.agent if row else "",
+            user_id=row.user_id if row else "",
+            session_id=row.session_id if row else "",
+            content_sha256=row.content_sha256 if row else "",
+            version=row.version if row else 0,
+            status=row.status.value if row else "",
+            verdict=note.verdict,
+            reason=note.reason,
+            related_id=note.related_id,
+            actor=self.by.actor,
+            source_class=row.source_class if row else "",
+            run_id=self.by.run_id,
+        )
 
     def _remember(self, row: Row) -> None:
         self._rows[row.memory_id] = row

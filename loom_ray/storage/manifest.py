@@ -27,8 +27,8 @@ class SnapshotFile:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryFile:
-    """One history file: the versions written in the segments `first..last`."""
+class FoldedFile:
+    """One file of what was written in the segments `first..last` (folded.py)."""
 
     first: int
     last: int
@@ -48,7 +48,8 @@ class Manifest:
     embedder: EmbedderStamp | None
     registered: Registered | None
     files: tuple[SnapshotFile, ...]
-    history: tuple[HistoryFile, ...]  # oldest first
+    history: tuple[FoldedFile, ...]  # oldest first
+    audit: tuple[FoldedFile, ...] = ()  # likewise; absent where an earlier release wrote the manifest
 
 
 def checksum(data: bytes) -> str:
@@ -87,7 +88,8 @@ def from_body(body: dict[str, Any]) -> Manifest:
     given = dict(body)
     given["fences"] = tuple(given["fences"])
     given["files"] = tuple(SnapshotFile(**entry) for entry in given["files"])
-    given["history"] = tuple(HistoryFile(**entry) for entry in given["history"])
+    for name in ("history", "audit"):
+        given[name] = tuple(FoldedFile(**entry) for entry in given.get(name, ()))
     given["embedder"] = record_of(given["embedder"])
     given["registered"] = record_of(given["registered"])
     return Manifest(**given)

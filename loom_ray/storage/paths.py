@@ -44,12 +44,12 @@ def snapshot_folder(prefix: str, seq: int) -> str:
     return f"{prefix}snapshot/{seq:020d}/"
 
 
-def history_path(prefix: str, first: int, last: int) -> str:
-    return f"{prefix}history/{first:020d}-{last:020d}.parquet"
+def folded_path(prefix: str, folder: str, first: int, last: int) -> str:
+    return f"{prefix}{folder}/{first:020d}-{last:020d}.parquet"
 
 
 def numbers_in(path: str, folder: str) -> list[int]:
-    """The sequence numbers in the part of the path after `folder`: one for a segment, two for a history file; none for
+    """The sequence numbers in the part of the path after `folder`: one for a segment, two for a folded file; none for
     a file that is not ours."""
     return [int(number) for number in NUMBER.findall(path.removeprefix(folder))]
 

@@ -6,14 +6,17 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, field, replace
 
-from loom_ray.core.records import EmbedderStamp, Record
+from loom_ray.contract.reading import AsOfBasis
+from loom_ray.core.records import Audited, EmbedderStamp, Record
 from loom_ray.core.row import Row
+from loom_ray.storage.audits import AUDIT, AuditWanted, audits_in
 from loom_ray.storage.blobs import Blobs
 from loom_ray.storage.codec import Closed, Folded, Opened
 from loom_ray.storage.commit import GroupCommit
 from loom_ray.storage.errors import BlobMissing, BlobsUnavailable, Fenced
-from loom_ray.storage.history import HistoryStore, merge_from
-from loom_ray.storage.manifest import HistoryFile, Manifest, SnapshotFile, encode_manifest
+from loom_ray.storage.folded import FoldedFiles, fold, merge_from
+from loom_ray.storage.history import HISTORY, images_at, images_of
+from loom_ray.storage.manifest import FoldedFile, Manifest, SnapshotFile, encode_manifest
 from loom_ray.storage.opening import Opening, Tail, manifests, take_over
 from loom_ray.storage.paths import manifest_path, numbered, numbers_in
 from loom_ray.storage.snapshot import OffLoop, StateImage, dimensions_of, store_image
@@ -45,10 +48,11 @@ class NamespaceStore:
         self._stamp = opening.stamp
         self._through = opening.base.seq  # the newest durable snapshot
         self._quiet_through = 0 if records_in(opening.tail) else opening.log.next_seq - 1  # no news up to here
-        self._files = manifest.history if manifest else tuple[HistoryFile, ...]()
+        files = (manifest.history, manifest.audit) if manifest else ((), ())
+        self._history = FoldedFiles(blobs, prefix, HISTORY, files[0], off_loop)
+        self._audit = FoldedFiles(blobs, prefix, AUDIT, files[1], off_loop)
         self._folded_through = opening.base.seq  # may be ahead of the snapshot, if that failed after its fold
         self._planned = list(opening.tail.planned)
-        self._history = HistoryStore(blobs, prefix, off_loop)
         self._folding = asyncio.Lock()
         self._snapshot: asyncio.Task[int] | None = None
 
@@ -92,7 +96,7 @@ class NamespaceStore:
         if self.snapshotting:
             raise RuntimeError("a snapshot is under way")
         first = (self._planned[-1][0] if self._planned else self._folded_through) + 1
-        folded = Folded(first, first if self._planned else merge_from(self._files, first))
+        folded = Folded(first, first if self._planned else merge_from(self._folds(), first))
         marker = self.commit.submit([folded], alone=True)
         self._snapshot = asyncio.get_running_loop().create_task(self._write(image, folded, marker))
         self._snapshot.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -101,7 +105,17 @@ class NamespaceStore:
     async def history(self, memory_id: str) -> list[Row]:
         """The images written before the newest snapshot, newest first; the actor holds the later ones."""
         await self._fold_planned()
-        return await self._history.images(self._files, memory_id, self._through)
+        return await images_of(self._history, memory_id, self._through)
+
+    async def images_at(self, as_of: int, basis: AsOfBasis) -> list[Row]:
+        """Likewise those of all memories that can say what held at `as_of` (ns): see history.py."""
+        await self._fold_planned()
+        return await images_at(self._history, as_of, basis, self._through)
+
+    async def audits(self, wanted: AuditWanted, before: int | None, limit: int) -> list[Audited]:
+        """Likewise at most `limit` audit records with a stamp below `before`, newest first."""
+        await self._fold_planned()
+        return await audits_in(self._audit, wanted, before, limit, self._through)
 
     def close(self, image: StateImage | None = None) -> asyncio.Task[None]:
         """Commit what waits, snapshot `image` (as in `snapshot`) if there is something new in it, and promise never to
@@ -137,13 +151,22 @@ class NamespaceStore:
             while self._planned:
                 seq, folded = self._planned[0]
                 try:
-                    self._files = await self._history.fold(
-                        self._files, folded.first, seq, folded.merged_from, self._skipped
-                    )
+                    await self._fold(range(folded.first, seq + 1), folded.merged_from)
                 except BlobMissing as error:
                     raise Fenced(error.path, "another incarnation has folded it") from error
                 self._folded_through = seq
                 del self._planned[0]
+
+    async def _fold(self, segments: range, merged_from: int) -> None:
+        kinds = (self._history, self._audit)
+        await fold(kinds, self._blobs, self._prefix, segments, merged_from, self._skipped, self._off_loop)
+
+    def _folds(self) -> list[FoldedFile]:
+        """The folds of the log as they stand: of each the larger file, where it left files of both kinds."""
+        folds = dict[int, FoldedFile]()
+        for file in (*self._history.files, *self._audit.files):
+            folds[file.first] = max(file, folds.get(file.first, file), key=lambda each: each.bytes)
+        return [folds[first] for first in sorted(folds)]
 
     def _manifest(self, seq: int, image: StateImage, files: tuple[SnapshotFile, ...]) -> Manifest:
         return Manifest(
@@ -155,7 +178,8 @@ class NamespaceStore:
             embedder=image.embedder or self._stamp,
             registered=image.registered,
             files=files,
-            history=self._files,
+            history=self._history.files,
+            audit=self._audit.files,
         )
 
     async def _tidy(self, manifest: Manifest | None) -> None:
@@ -180,7 +204,8 @@ class NamespaceStore:
             files = await self._blobs.list(snapshots)
             doomed += [path for path in files if numbers_in(path, snapshots)[0] < self._through]
             await self._blobs.delete(doomed)
-            await self._history.sweep(self._files)
+            await self._history.sweep()
+            await self._audit.sweep()
 
 
 def records_in(tail: Tail) -> tuple[Record, ...]:

@@ -12,6 +12,7 @@ from loom_ray.contract.settings import Settings
 from loom_ray.contract.writing import SetRequest
 from loom_ray.core.decide.claim import settle
 from loom_ray.core.decide.write import NO_VECTORS, Embedded, decide_writes
+from loom_ray.core.draft import By, Draft
 from loom_ray.core.records import Record, RowWritten
 from loom_ray.core.row import SEARCHED_TYPES, Row, Status
 from loom_ray.core.similarity import similarities
@@ -72,7 +73,7 @@ def check_verdict(home: Home, request: SetRequest, records: Sequence[Record]) ->
     near: dict[str, float] = {}
     if len(own) and others:
         near = dict(zip(others, similarities(own[:1], np.stack(list(others.values())))[0].tolist(), strict=True))
-    draft = home.draft()
+    draft = Draft(home.state, home.now(), By("memory.set", request.agent))
     decide_writes(draft, [claim], {0: Embedded(own, near)}, home.rules, ["anew"])
     assert images_in(draft.records) == images_in(records), f"{claim.text} was judged against another state"
 
@@ -85,7 +86,7 @@ def images_in(records: Sequence[Record]) -> list[object]:
 def check_vectors(home: Home) -> None:
     """Every searched row is there with the vectors of its own text and its own facets, and nothing else is."""
     meant = {name: row for name, row in home.state.rows.items() if is_embedded(row)}
-    held = home.vectors
+    held = home.indexes.vectors
     assert (len(held) if held is not None else 0) == len(meant), "rows are missing in the vector index, or too many"
     for name, row in meant.items():
         assert held is not None
@@ -97,17 +98,17 @@ def check_vectors(home: Home) -> None:
 
 
 def check_filter(home: Home, meant: dict[str, Row]) -> None:
-    assert home.vectors is not None
+    assert home.indexes.vectors is not None
     for status in (Status.ACTIVE, Status.CONFLICTED, Status.TOMBSTONED):
         where = Where(statuses=frozenset({status}))
         query = vector_of("the")[None, :]
-        hits = home.vectors.view().search(query, 1000, where, excerpts_only=True)[0]
+        hits = home.indexes.vectors.view().search(query, 1000, where, excerpts_only=True)[0]
         expected = {name for name, row in meant.items() if where.admits(facets_of(row))}
         assert {hit.memory_id for hit in hits} == expected, f"the vector index has another idea of who is {status}"
 
 
 def check_words(home: Home, word: str) -> None:
-    found = {hit.memory_id for hit in home.words.search(word, 1000, Where())}
+    found = {hit.memory_id for hit in home.indexes.words.search(word, 1000, Where())}
     expected = {
         name
         for name, row in home.state.rows.items()

@@ -20,7 +20,7 @@ DAY = 86_400
 
 # ---- the right vector for every text ------------------------------------------------------------------------------
 def vector_held(scene: Scene, memory_id: str) -> Any:
-    vectors = scene.namespace.home.vectors
+    vectors = scene.namespace.home.indexes.vectors
     assert vectors is not None
     return vectors.vectors_of(memory_id)[0]
 
@@ -30,7 +30,7 @@ async def test_a_retagging_that_loses_the_race_against_a_new_text_brings_its_own
 ):
     row = await scene.set("a", "the kiln is hot")
     home, gate, waiting = scene.namespace.home, asyncio.Event(), asyncio.Event()
-    search = home.search
+    search = home.indexes.search
 
     async def held(question: Any) -> Any:
         waiting.set()
@@ -38,7 +38,7 @@ async def test_a_retagging_that_loses_the_race_against_a_new_text_brings_its_own
         return await search(question)
 
     with monkeypatch.context() as patched:
-        patched.setattr(home, "search", held)
+        patched.setattr(home.indexes, "search", held)
         retagging = asyncio.create_task(scene.set("a", "the kiln is hot", tags=["craft"]))
         await waiting.wait()
     await scene.set("a", "rain falls on the plain")
@@ -107,7 +107,7 @@ async def fill(scene: Scene, count: int) -> None:
 async def test_after_a_start_words_are_indexed_before_anyone_searches(scene: Scene):
     await fill(scene, BACKLOG_ROWS_MAX + 1)
     await scene.open()
-    await until(lambda: not scene.namespace.home.words.is_behind)
+    await until(lambda: not scene.namespace.home.indexes.words.is_behind)
     hits = (await scene.ask("memory.search", query="fact 77"))["results"]
     assert hits[0]["memory_key"] == "key-77"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 from faulty import FaultyBlobs, FaultyDisk
 
-from loom_ray.core.records import EmbedderStamp, RowWritten, Vectors
+from loom_ray.core.records import Audited, EmbedderStamp, RowWritten, Vectors
 from loom_ray.core.row import MemoryType, Row
 from loom_ray.storage.blobs import Blobs
 from loom_ray.storage.log import namespace_prefix
@@ -41,6 +44,11 @@ def vectors(number: int, count: int = 1) -> Vectors:
 
 def written(number: int, version: int = 0) -> RowWritten:
     return RowWritten(row(number, version), vectors(number))
+
+
+def audited(stamp: int, **told: Any) -> Audited:
+    plain: dict[str, Any] = {field.name: "" for field in fields(Audited)}
+    return Audited(**plain | {"stamp": stamp, "at": stamp, "commit_id": stamp, "version": stamp} | told)
 
 
 def image(*numbers: int) -> StateImage:

@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from faulty import Faults, FaultyBlobs, FaultyDisk
+from scenes import audited
 
-from loom_ray.core.records import EmbedderStamp, Reinforced, RowWritten
+from loom_ray.core.records import Audited, EmbedderStamp, Reinforced, RowWritten
 from loom_ray.core.row import MemoryType, Row
 from loom_ray.storage.errors import BlobsUnavailable, CommitFailed, Fenced, LogClosed, StorageError
 from loom_ray.storage.log import namespace_prefix
@@ -50,6 +51,10 @@ def new_row(number: int) -> Row:
         version=number,
         created_at=number,
     )
+
+
+def audit_of(row: Row) -> Audited:
+    return audited(row.version, memory_id=row.memory_id)
 
 
 @dataclass
@@ -139,7 +144,7 @@ class World:
             return
         rows = [new_row(self.written + place) for place in range(1, self.random.randint(2, 4))]
         self.written += len(rows)
-        records = [record for row in rows for record in (RowWritten(row), Reinforced(row.memory_id, 1))]
+        records = [each for row in rows for each in (RowWritten(row), Reinforced(row.memory_id, 1), audit_of(row))]
         for record in records:
             self.apply(process, record)
         future = process.store.commit.submit(records)
@@ -222,18 +227,19 @@ class World:
         await self.open(last)
         assert last.store is not None, last.refusal
         await last.store.snapshot(self.image_of(last))
-        self.check_history(last)
+        self.check_folded(last, "history")
+        self.check_folded(last, "audit")
         again = Process("again", self.disk.blobs())
         self.processes.append(again)
         await self.open(again)
         assert again.rows == last.rows
 
-    def check_history(self, process: Process) -> None:
-        """Plain files, as DuckDB would read them: every version once."""
-        files = {path: data for path, data in self.disk.visible.items() if path.startswith(f"{PREFIX}history/")}
+    def check_folded(self, process: Process, folder: str) -> None:
+        """Plain files, as DuckDB would read them: every version and its audit record once."""
+        files = {path: data for path, data in self.disk.visible.items() if path.startswith(f"{PREFIX}{folder}/")}
         tables = [pq.read_table(pa.BufferReader(data), use_threads=False) for data in files.values()]
         ids = [name for table in tables for name in table["memory_id"].to_pylist()]
-        assert sorted(ids) == sorted(process.rows), f"history {ids} of {list(process.rows)} in {list(files)}"
+        assert sorted(ids) == sorted(process.rows), f"{folder} {ids} of {list(process.rows)} in {list(files)}"
 
 
 def play(seed: int) -> None:

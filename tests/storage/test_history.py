@@ -11,11 +11,11 @@ from faulty import Faults
 from scenes import PREFIX, image, memory, opened, row, written
 
 from loom_ray.core.records import Reinforced, RowWritten
-from loom_ray.storage import history
+from loom_ray.storage import folded
 from loom_ray.storage.errors import BlobsUnavailable
 from loom_ray.storage.file_blobs import FileBlobs
-from loom_ray.storage.history import merge_from
-from loom_ray.storage.manifest import HistoryFile
+from loom_ray.storage.folded import merge_from
+from loom_ray.storage.manifest import FoldedFile
 
 
 async def test_images_come_newest_first_from_every_file() -> None:
@@ -46,15 +46,15 @@ async def test_many_small_files_become_one_and_nothing_is_doubled() -> None:
         await store.commit.submit([written(1, version)])
         await store.snapshot(image(1))
         files = [path for path in disk.visible if "/history/" in path]
-        assert len(files) <= history.SMALL_FILES_MAX
+        assert len(files) <= folded.SMALL_FILES_MAX
     assert [found.version for found in await store.history("m1")] == list(range(40, 0, -1))
 
 
 async def test_big_files_are_left_alone() -> None:
-    big, small = HistoryFile(1, 10, history.SMALL_ROWS, 1), [HistoryFile(n, n, 1, 1) for n in range(11, 19)]
+    big, small = FoldedFile(1, 10, folded.SMALL_ROWS, 1), [FoldedFile(n, n, 1, 1) for n in range(11, 19)]
     assert merge_from([big, *small], 19) == 11
     assert merge_from([big, *small[1:]], 19) == 19
-    assert merge_from([*small, HistoryFile(19, 19, 1, history.SMALL_BYTES)], 20) == 20
+    assert merge_from([*small, FoldedFile(19, 19, 1, folded.SMALL_BYTES)], 20) == 20
 
 
 @pytest.mark.parametrize("stop", range(1, 8))
@@ -101,12 +101,12 @@ async def test_a_file_that_is_there_but_perhaps_not_durable_is_put_again() -> No
     later.add_done_callback(lambda _: setattr(disk, "faults", Faults(sync_fails=1)))
     with pytest.raises(BlobsUnavailable):
         await task
-    folded = [path for path in disk.visible if "/history/" in path]
-    assert folded
-    assert not set(folded) & set(disk.durable)
+    files = [path for path in disk.visible if "/history/" in path]
+    assert files
+    assert not set(files) & set(disk.durable)
     disk.faults = Faults()
     await store.snapshot(image(1))
-    assert set(folded) <= set(disk.durable)
+    assert set(files) <= set(disk.durable)
 
 
 async def test_duckdb_reads_a_plain_folder(tmp_path: Path) -> None:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from loom_ray.contract.writing import BulkEntry, BulkSetAnswer, DifferenceView, Judged, SetAnswer, ThresholdView
+from loom_ray.contract.errors import PinnedConflict
+from loom_ray.contract.writing import (
+    BulkEntry,
+    BulkSetAnswer,
+    DifferenceView,
+    Judged,
+    SetAnswer,
+    ThresholdView,
+    UpdateAnswer,
+    UpdateByIdRequest,
+    UpdateRequest,
+)
 from loom_ray.contract.writing import Peer as PeerView
 from loom_ray.core.decide.outcome import Outcome
 from loom_ray.core.decide.peers import Peer
@@ -17,51 +30,82 @@ EXCERPT_CHARS = 200
 
 
 def set_answer(written: Written, namespace: str, dry_run: bool) -> SetAnswer:
-    judged = _judged(written, dry_run)
-    return SetAnswer(**judged.model_dump(), namespace=namespace, dry_run=dry_run)
+    """Raises what the claim was refused with; a dry run is told of a pin by the verdict instead."""
+    return SetAnswer(**_receipt(written, dry_run), namespace=namespace, dry_run=dry_run)
+
+
+def update_answer(written: Written, namespace: str, dry_run: bool) -> UpdateAnswer:
+    """As `set_answer`."""
+    return UpdateAnswer(**_receipt(written, dry_run), namespace=namespace, dry_run=dry_run, updated=not dry_run)
+
+
+def not_updated(request: UpdateRequest | UpdateByIdRequest, namespace: str, reason: str) -> UpdateAnswer:
+    key = request.memory_key if isinstance(request, UpdateRequest) else ""
+    return UpdateAnswer(
+        updated=False, reason=reason, memory_key=key, namespace=namespace, noop=True, dry_run=request.dry_run
+    )
+
+
+def _receipt(written: Written, dry_run: bool) -> dict[str, Any]:
+    refusal = written.outcome.refusal
+    if refusal is not None and not (dry_run and isinstance(refusal.error, PinnedConflict)):
+        raise refusal.error
+    return dict(_judged(written, dry_run))
 
 
 def bulk_answer(written: Sequence[Written], draft: Draft, dry_run: bool) -> BulkSetAnswer:
     """Each entry with its row as the whole batch leaves it: a later entry may have flagged it."""
-    written = [replace(one, row=draft.row(one.row.memory_id) or one.row) for one in written]
-    entries = [
-        BulkEntry(**_judged(one, dry_run).model_dump(), index=index) for index, one in enumerate(written)
-    ]  # fmt: skip
-    stored = [entry for entry, one in zip(entries, written, strict=True) if one.outcome.held_by is None]
+    written = [replace(one, row=one.row and (draft.row(one.row.memory_id) or one.row)) for one in written]
+    lists: dict[str, list[BulkEntry]] = defaultdict(list)
+    for index, one in enumerate(written):
+        refusal, held = one.outcome.refusal, one.outcome.held_by
+        name = refusal.list_name if refusal else "merged" if held else "written"
+        lists[name].append(BulkEntry(**dict(_judged(one, dry_run)), index=index))
+    stored = lists["written"]
     return BulkSetAnswer(
         written=stored,
-        merged=[entry for entry, one in zip(entries, written, strict=True) if one.outcome.held_by is not None],
+        merged=lists["merged"],
         duplicates=[entry.memory_key for entry in stored if entry.conflict_verdict == "duplicate"],
         conflicted=[entry.memory_key for entry in stored if entry.conflict_verdict == "conflict"],
+        rejected_pinned=lists["rejected_pinned"],
+        skipped_pinned=lists["skipped_pinned"],
+        skipped_locked=lists["skipped_locked"],
         unchecked=0,
         dry_run=dry_run,
     )
 
 
 def _judged(written: Written, dry_run: bool) -> Judged:
-    settled, outcome, row = written.settled, written.outcome, written.row
-    held = outcome.held_by is not None
+    settled, outcome = written.settled, written.outcome
     threshold = outcome.threshold
-    return Judged(
-        memory_id=row.memory_id,
+    told = Judged(
         memory_key=settled.address.memory_key,
-        version=row.version,
-        version_text=str(row.version),
-        content_sha256=row.content_sha256,
-        status=row.status.value,
         conflict_verdict=outcome.verdict,
         rule=outcome.rule,
         threshold=ThresholdView(value=threshold.value, source=threshold.source) if threshold else None,
         peers=peer_views(outcome),
         next=_hint(outcome),
-        noop=held or dry_run,
-        merged_into_key=row.memory_key if held and outcome.verdict == "merge" else "",
-        duplicate_of=row.duplicate_of,
+        noop=outcome.held_by is not None or written.row is None or dry_run,
         retyped_from=settled.retyped_from,
-        sensitivity=row.sensitivity,
-        chunks_written=0 if held or dry_run else row.chunks,
         advisories=list(settled.advisories),
     )
+    return told if written.row is None else told.model_copy(update=_of_row(written.row, outcome, told.noop))
+
+
+def _of_row(row: Row, outcome: Outcome, noop: bool) -> dict[str, Any]:
+    merged = outcome.held_by is not None and outcome.verdict == "merge"
+    return {
+        "memory_id": row.memory_id,
+        "version": row.version,
+        "version_text": str(row.version),
+        "content_sha256": row.content_sha256,
+        "status": row.status.value,
+        "merged_into_key": row.memory_key if merged else "",
+        "duplicate_of": row.duplicate_of,
+        "sensitivity": row.sensitivity,
+        "pinned": row.pinned,
+        "chunks_written": 0 if noop else row.chunks,
+    }
 
 
 def peer_views(outcome: Outcome) -> list[PeerView]:
@@ -92,6 +136,8 @@ def _hint(outcome: Outcome) -> str:
     hints = {
         "conflict": f"memory.update({key}, ...) if yours replaces it; otherwise the pair waits in conflicts.list",
         "duplicate": f"memory.get({key}): the fact is already held there",
+        "rejected": f"memory.update({key}, ...) if the pinned fact itself has changed",
+        "refines": f"memory.restore({key}, only_if_superseded=True) if both hold",
         "clear": f"memory.update({key}, ...) if yours only says more about the same thing",
     }
     return hints.get(outcome.verdict, "")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loom_ray.contract.fields import to_ns
 from loom_ray.contract.scope import Writes
-from loom_ray.contract.writing import Claim
+from loom_ray.contract.writing import Claim, PinRequest
 from loom_ray.core.advisories import advisories
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.files import detect_files
@@ -40,11 +40,17 @@ Compared = tuple[str, float | None, bool, Thresholds]  # the other text, similar
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """One claim, its owner, and what was derived. `index` is its place in a batch, None for a single write."""
+    """One claim, its owner, and what was derived. `index` is its place in a batch, None for a single write.
+
+    `base` is the row that a correction starts from, or that comes back. An `overriding` claim may change a pinned
+    value; one that `pins` marks its row as pinned. One that `returns` is a stored row on its way back: it never takes
+    another's place.
+    """
 
     claim: Claim
     address: Address
     run_id: str
+    actor: str
     index: int | None
     text: str
     content_sha256: str
@@ -57,6 +63,10 @@ class Settled:
     valid_at: int | None
     valid_to: int | None
     pieces: tuple[str, ...]  # what is embedded: the excerpt, then the chunks; nothing for a row that is not searched
+    base: Row | None = None
+    overriding: bool = False
+    pins: bool = False
+    returns: bool = False
     verdicts: dict[Compared, PairVerdict] = field(default_factory=dict[Compared, PairVerdict], compare=False)
     """Those reached so far: a verdict follows from what it compares, so who decides again need not judge again."""
 
@@ -66,15 +76,24 @@ class Settled:
 
 
 def settle(claim: Claim, who: Writes, index: int | None, rules: Rules) -> Settled:
+    """A claim of the caller's own, under the caller's address."""
+    address = Address(claim.memory_key, Identity(who.agent, who.user_id, who.session_id))
+    pins = isinstance(who, PinRequest)
+    settled = settle_at(claim, address, actor_of(who.agent), who.run_id, rules)
+    return replace(settled, index=index, pins=pins, overriding=pins)
+
+
+def settle_at(claim: Claim, address: Address, actor: str, run_id: str, rules: Rules) -> Settled:
     text = text_of(claim.value)
     memory_type, retyped_from = _type_of(claim)
     sensitivity = _sensitivity(claim, text, rules)
     searched = memory_type in SEARCHED_TYPES and sensitivity != "high"
     return Settled(
         claim=claim,
-        address=Address(claim.memory_key, Identity(who.agent, who.user_id, who.session_id)),
-        run_id=who.run_id,
-        index=index,
+        address=address,
+        run_id=run_id,
+        actor=actor,
+        index=None,
         text=text,
         content_sha256=content_sha256(claim.value),
         canonical_digest=canonical_digest(memory_type, claim.value),
@@ -95,6 +114,7 @@ def settled_of(row: Row) -> Settled:
         claim=Claim.model_construct(memory_key=row.memory_key, value=row.value),
         address=row.address,
         run_id=row.run_id,
+        actor=row.actor,
         index=None,
         text=row.text,
         content_sha256=row.content_sha256,
@@ -107,7 +127,14 @@ def settled_of(row: Row) -> Settled:
         valid_at=row.valid_at,
         valid_to=row.valid_to,
         pieces=(),
+        base=row,
+        returns=True,
     )
+
+
+def actor_of(agent: str) -> str:
+    """Who made a change, as rows and the audit name it: a process until tokens say more."""
+    return f"process:{agent}"
 
 
 def canonical_digest(memory_type: MemoryType, value: JsonValue) -> str:
@@ -125,8 +152,14 @@ def _type_of(claim: Claim) -> tuple[MemoryType, str]:
 
 def _sensitivity(claim: Claim, text: str, rules: Rules) -> str:
     """What the writer states holds; detection speaks only where nothing was stated."""
-    if claim.sensitivity is not None or not rules.settings.memory_sensitivity_autodetect:
-        return claim.sensitivity or ""
+    if claim.sensitivity is not None:
+        return claim.sensitivity
+    return detected_sensitivity(text, rules)
+
+
+def detected_sensitivity(text: str, rules: Rules) -> str:
+    if not rules.settings.memory_sensitivity_autodetect:
+        return ""
     return max((detect(part).level for part in _slices(text)), key=LEVELS.index)
 
 

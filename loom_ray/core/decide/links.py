@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loom_ray.core.draft import Draft
+from loom_ray.core.draft import Draft, Note
 from loom_ray.core.row import Row, Status, share_a_user
 
 
@@ -13,7 +13,8 @@ def flag(draft: Draft, row: Row, peers: Iterable[Row]) -> None:
     for peer in peers:
         if row.memory_id not in peer.conflict_with:
             links = (*peer.conflict_with, row.memory_id)
-            draft.change(peer, status=Status.CONFLICTED, conflict_with=links)
+            note = Note("flagged", related_id=row.memory_id)
+            draft.change(peer, note, status=Status.CONFLICTED, conflict_with=links)
 
 
 def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
@@ -24,12 +25,13 @@ def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
             continue
         links = tuple(other for other in peer.conflict_with if other != memory_id)
         status = Status.ACTIVE if peer.status is Status.CONFLICTED and not links else peer.status
-        draft.change(peer, status=status, conflict_with=links)
+        draft.change(peer, Note("unflagged", related_id=memory_id), status=status, conflict_with=links)
 
 
 def heirs(draft: Draft, canonical: Row) -> list[Row]:
-    """Its duplicates, the oldest first: that one takes its place."""
-    return sorted(draft.duplicates_of(canonical.memory_id), key=lambda row: (row.created_at, row.memory_id))
+    """Its duplicates; the first takes its place: the oldest that is searched."""
+    duplicates = draft.duplicates_of(canonical.memory_id)
+    return sorted(duplicates, key=lambda row: (row.demoted, row.created_at, row.memory_id))
 
 
 def release_duplicates(draft: Draft, canonical: Row) -> None:
@@ -41,13 +43,28 @@ def release_duplicates(draft: Draft, canonical: Row) -> None:
     peers = _rivals(draft, canonical, heir)
     links = tuple(peer.memory_id for peer in peers)
     status = Status.CONFLICTED if links else Status.ACTIVE
-    heir = draft.change(heir, status=status, duplicate_of="", conflict_with=links)
+    note = Note("released", related_id=canonical.memory_id)
+    heir = draft.change(heir, note, status=status, duplicate_of="", conflict_with=links)
     flag(draft, heir, peers)
-    for other in others:
-        draft.change(other, duplicate_of=heir.memory_id)
+    repoint(draft, others, heir)
+
+
+def repoint(draft: Draft, duplicates: Iterable[Row], canonical: Row) -> None:
+    """They now repeat `canonical`."""
+    for other in duplicates:
+        draft.change(other, Note("repointed", related_id=canonical.memory_id), duplicate_of=canonical.memory_id)
+
+
+def unlink(draft: Draft, row: Row) -> None:
+    """`row` (its last image that was served) has left: nobody is held against it, and what it said is said by its
+    oldest duplicate."""
+    unflag(draft, row.memory_id, row.conflict_with)
+    release_duplicates(draft, row)
 
 
 def _rivals(draft: Draft, canonical: Row, heir: Row) -> list[Row]:
     """The live rows that contradicted the canonical, and so its heir, as far as their users concern each other."""
+    if heir.demoted:
+        return []
     peers = (draft.row(peer_id) for peer_id in canonical.conflict_with if peer_id != heir.memory_id)
     return [peer for peer in peers if peer is not None and peer.is_live and share_a_user(peer.user_id, heir.user_id)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from loom_ray.contract.errors import CharLimitExceeded, PreconditionFailed
+from loom_ray.contract.errors import CharLimitExceeded, LoomError, PreconditionFailed
 from loom_ray.core.decide.claim import SECOND_NS, Settled
+from loom_ray.core.decide.guards import locked, pinned
 from loom_ray.core.decide.peers import PEERS_MAX, Peer, judged_peers, same_fact
+from loom_ray.core.decide.retire import CONTRADICTION, Retiring, may_be_refined, older_of_key
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict
@@ -16,38 +19,57 @@ from loom_ray.core.row import MemoryType, Row
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a claim is not stored although it is well formed: `list_name` is where a batch names it, which goes on."""
+
+    list_name: Literal["skipped_locked", "skipped_pinned", "rejected_pinned"]
+    error: LoomError
+    blocker: Row
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """`verdict` is the wire's word; empty where no check ran. `held_by` is the row that already says it (noop)."""
+    """`verdict` is the wire's word; empty where no check ran. `held_by` is the row that already says it (noop);
+    `retiring` are the rows whose place the claim takes."""
 
     verdict: str
     rule: str
     peers: tuple[Peer, ...] = ()
     threshold: Threshold | None = None
     held_by: Row | None = None
+    retiring: tuple[Retiring, ...] = ()
+    refusal: Refusal | None = None
 
 
 def outcome_without_vector(draft: Draft, settled: Settled, rules: Rules) -> Outcome | None:
     """What can be settled before any embedding; None where the neighbours have a say.
 
-    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, value gates, precondition. (A
-    restatement does not pass a precondition that names other content: of two writers with one hash, one wins.)
+    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, lock, pin, value gates,
+    precondition. (A restatement does not pass a precondition that names other content: of two writers with one hash,
+    one wins.)
     """
     head = readable_head(draft, settled)
-    if rules.policy == "append_only":
-        _guard(settled, head)
-        return Outcome("clear" if settled.is_searched else "", "append_only")
-    if head is not None and _restates(head, settled):
+    if rules.policy != "append_only" and head is not None and _restates(head, settled):
         return Outcome("merge" if settled.is_searched else "", "restatement", held_by=head)
-    _guard(settled, head)
+    refusal = _guarded(draft, settled, head)
+    if refusal is not None:
+        return Outcome("rejected", "pinned_key" if refusal.list_name == "skipped_pinned" else "locked", refusal=refusal)
+    _gate(settled, head)
+    if rules.policy == "append_only":
+        return Outcome("clear" if settled.is_searched else "", "append_only")
     held_by = None if head is not None else _holder(draft, settled)
     if held_by is not None:
         verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
         return Outcome("merge", "canonical_form", (Peer(held_by, None, verdict),), held_by=held_by)
-    return None if settled.is_searched else Outcome("", "not_searched")
+    if settled.is_searched:
+        return None
+    return Outcome("", "not_searched", retiring=tuple(_older(draft, settled, rules)))
 
 
 def readable_head(draft: Draft, settled: Settled) -> Row | None:
-    """The row that a read of the claim's key would serve; an expired one is none."""
+    """The row that a read of the claim's key would serve, or that it corrects; an expired one is none."""
+    if settled.base is not None:
+        return settled.base
     head = draft.row_at(settled.address)
     return head if head is not None and head.is_readable(draft.now) else None
 
@@ -57,13 +79,63 @@ def outcome_with_vector(draft: Draft, settled: Settled, near: Mapping[str, float
 
     `near`: similarity by memory id, of every row that may be close.
     """
-    peers = judged_peers(draft, settled, near, rules)
+    older = _older(draft, settled, rules)
+    leaving = {one.row.memory_id for one in older}
+    judged = judged_peers(draft, settled, near, rules)
+    outcome = _against([peer for peer in judged if peer.row.memory_id not in leaving], draft, settled, rules)
+    if not older or outcome.refusal is not None:
+        return outcome
+    replaced = [peer for peer in judged if peer.row.memory_id in leaving]
+    verdict, rule = ("refines", "same_key") if outcome.verdict == "clear" else (outcome.verdict, outcome.rule)
+    peers = (*outcome.peers, *replaced) if outcome.verdict != "clear" else replaced
+    retiring = (*older, *outcome.retiring)
+    return replace(outcome, verdict=verdict, rule=rule, peers=tuple(peers[:PEERS_MAX]), retiring=retiring)
+
+
+def _older(draft: Draft, settled: Settled, rules: Rules) -> list[Retiring]:
+    """The rows of the same key that newest_wins retires, whatever they say."""
+    return older_of_key(draft, settled) if rules.policy == "newest_wins" and not settled.returns else []
+
+
+def _against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
     for kind, verdict in _PRECEDENCE:
-        deciding = tuple(peer for peer in peers if peer.verdict.kind is kind)[:PEERS_MAX]
-        if deciding:
-            first = deciding[0].verdict
-            return Outcome(verdict, first.rule, deciding, first.threshold)
+        deciding = [peer for peer in peers if peer.verdict.kind is kind]
+        if not deciding or (verdict == "duplicate" and settled.pins):  # a pinned fact stands by itself
+            continue
+        if kind is PairKind.CONFLICT:
+            return _contradicted(deciding, draft, settled, rules)
+        first = deciding[0].verdict
+        return Outcome(verdict, first.rule, tuple(deciding[:PEERS_MAX]), first.threshold)
     return Outcome("clear", "nothing_close", threshold=rules.thresholds(settled.memory_type).conflict)
+
+
+def _contradicted(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
+    """A pinned peer refuses the claim; under newest_wins one that only fills a slot otherwise makes way; the others are
+    flagged."""
+    blocker = next((peer for peer in peers if peer.row.pinned and _refuses(peer.row, settled)), None)
+    if blocker is not None:
+        error = pinned(blocker.row, f"{_where(settled)}it contradicts the pinned fact at {blocker.row.memory_key!r}")
+        refusal = Refusal("rejected_pinned", error, blocker.row)
+        rule, threshold = blocker.verdict.rule, blocker.verdict.threshold
+        return Outcome("rejected", rule, (blocker,), threshold, refusal=refusal)
+    refined = [peer for peer in peers if _refines(peer, draft, settled, rules)]
+    flagged = [peer for peer in peers if peer not in refined][:PEERS_MAX]
+    deciding = flagged or refined
+    retiring = tuple(Retiring(peer.row, CONTRADICTION) for peer in refined)
+    verdict = "conflict" if flagged else "refines"
+    first = deciding[0].verdict
+    return Outcome(verdict, first.rule, tuple(deciding[:PEERS_MAX]), first.threshold, retiring=retiring)
+
+
+def _refuses(row: Row, settled: Settled) -> bool:
+    """A decision of another key contradicts and is not refused: it is another decision."""
+    return row.memory_type is not MemoryType.DECISION or row.memory_key == settled.address.memory_key
+
+
+def _refines(peer: Peer, draft: Draft, settled: Settled, rules: Rules) -> bool:
+    if rules.policy != "newest_wins" or settled.returns or not peer.verdict.templated:
+        return False
+    return may_be_refined(peer.row, settled, draft.now)
 
 
 _PRECEDENCE = (
@@ -80,6 +152,8 @@ def _restates(head: Row, settled: Settled) -> bool:
     claim = settled.claim
     given = claim.model_fields_set
     if head.content_sha256 != settled.content_sha256 or claim.if_match_sha256 not in (None, head.content_sha256):
+        return False
+    if head.demoted or (settled.pins and not head.pinned):
         return False
     if settled.index is not None:
         return "sensitivity" not in given or settled.sensitivity == head.sensitivity
@@ -102,9 +176,23 @@ def _restates(head: Row, settled: Settled) -> bool:
     return same and all(holds for name, holds in said.items() if name in given)
 
 
-def _guard(settled: Settled, head: Row | None) -> None:
+def _guarded(draft: Draft, settled: Settled, head: Row | None) -> Refusal | None:
+    """The lock, then the pin. Who says the same bytes again changes no value, and may still not move the expiry of a
+    row that is locked against it."""
+    row = settled.base or draft.row_at(settled.address)
+    claim, where = settled.claim, _where(settled)
+    moves = claim.ttl_seconds is not None or claim.clear_expiry
+    changes = row is not None and (moves or row.content_sha256 != settled.content_sha256)
+    if row is not None and changes and row.is_locked(draft.now) and row.lock == "read_only":
+        return Refusal("skipped_locked", locked(row), row)
+    if head is not None and head.pinned and not settled.overriding and head.content_sha256 != settled.content_sha256:
+        return Refusal("skipped_pinned", pinned(head, f"{where}memory_key {head.memory_key!r} is pinned"), head)
+    return None
+
+
+def _gate(settled: Settled, head: Row | None) -> None:
     limit = settled.claim.char_limit or (head.char_limit if head else None)
-    where = "" if settled.index is None else f"entries[{settled.index}]."
+    where = _where(settled)
     if limit is not None and len(settled.text) > limit:
         raise CharLimitExceeded(f"{where}value: {len(settled.text)} characters, and the row's char_limit is {limit}")
     expected = settled.claim.if_match_sha256
@@ -115,9 +203,15 @@ def _guard(settled: Settled, head: Row | None) -> None:
         )
 
 
+def _where(settled: Settled) -> str:
+    return "" if settled.index is None else f"entries[{settled.index}]."
+
+
 def _holder(draft: Draft, settled: Settled) -> Row | None:
-    """The row that the claim merges into. Two claims never merge away: one made by another run, whose reads would miss
-    it, and one that is to last longer than the row that says it already."""
+    """The row that the claim merges into. Three claims never merge away: one made by another run, whose reads would
+    miss it, one that is to last longer than the row that says it already, and one that is to stand pinned."""
+    if settled.pins:
+        return None
     fits = _folds_by_bytes if settled.index is not None else _folds_by_form
     rows = same_fact(draft, settled)
     return next((row for row in rows if fits(row, settled) and _lasts(row, settled, draft.now)), None)

@@ -8,6 +8,7 @@ from heapq import heapify, heappop
 
 from loom_ray.core.decide.claim import Compared, Settled
 from loom_ray.core.decide.links import heirs
+from loom_ray.core.decide.retire import stand_together
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
@@ -49,7 +50,8 @@ def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rule
             verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
         else:
             verdict = _verdict(settled, (row.text, similarity, same_key, thresholds))
-        peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
+        if verdict.kind is not PairKind.CONFLICT or not stand_together(draft, settled, row):
+            peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
     return sorted(peers, key=lambda peer: (-(peer.similarity or 0.0), peer.row.memory_key, peer.row.memory_id))
 
 

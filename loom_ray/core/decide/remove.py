@@ -1,101 +1,125 @@
-"""What do a deletion and its undoing change?"""
+"""What does it change that a row is deleted, rejected or expires?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from typing import TypedDict
 
-from loom_ray.contract.errors import AmbiguousKey
-from loom_ray.contract.writing import DeleteAnswer, DeleteRequest, RestoreAnswer, RestoreRequest
-from loom_ray.core.decide.answer import peer_views
-from loom_ray.core.decide.claim import Settled
-from loom_ray.core.decide.links import release_duplicates, unflag
-from loom_ray.core.decide.outcome import Outcome, outcome_with_vector
-from loom_ray.core.decide.rules import DAY_NS, Rules
-from loom_ray.core.decide.store import place, with_links
-from loom_ray.core.draft import Draft
-from loom_ray.core.row import Address, Identity, Row, Status
-
-CANDIDATES_MAX = 20
+from loom_ray.contract.changing import (
+    DeleteAnswer,
+    DeleteRequest,
+    DeleteVersionAnswer,
+    DeleteVersionRequest,
+    RejectAnswer,
+    RejectRequest,
+)
+from loom_ray.core.anonymise import anonymised
+from loom_ray.core.decide.addressing import own_row, readable
+from loom_ray.core.decide.claim import canonical_digest
+from loom_ray.core.decide.guards import refuse_deletion
+from loom_ray.core.decide.links import unlink
+from loom_ray.core.draft import PLAIN, Draft, Note
+from loom_ray.core.row import Row, Status, content_sha256
 
 
 def decide_delete(draft: Draft, request: DeleteRequest) -> DeleteAnswer:
-    """A tombstone for the caller's own row of the key, else for the only one. Raises AmbiguousKey."""
-    row = addressed(draft, request, lambda row: row.is_readable(draft.now))
+    """A tombstone for the caller's own row of the key, else for the only one. Raises AmbiguousKey and Locked."""
+    row = readable(draft, request)
     if row is None:
-        return DeleteAnswer(found=False, tombstoned=False, memory_key=request.memory_key)
-    gone = draft.change(
-        row, status=Status.TOMBSTONED, tombstoned_at=draft.now, conflict_with=(), duplicate_of="", superseded_by=""
+        return DeleteAnswer(found=False, tombstoned=False, memory_key=request.memory_key, reason="not_found")
+    gone = bury(draft, row)
+    return DeleteAnswer(found=True, tombstoned=True, **of(gone))
+
+
+def decide_delete_version(draft: Draft, request: DeleteVersionRequest) -> DeleteVersionAnswer:
+    """A tombstone for exactly the caller's own row, if it is still at that version. Raises Locked."""
+    row = own_row(draft, request)
+    if row is None or not row.is_readable(draft.now):
+        return DeleteVersionAnswer(tombstoned=False, memory_key=request.memory_key, reason="not_found")
+    if row.version != request.version:
+        return DeleteVersionAnswer(tombstoned=False, reason="version_changed", **of(row))
+    return DeleteVersionAnswer(tombstoned=True, **of(bury(draft, row)))
+
+
+def decide_reject(draft: Draft, request: RejectRequest) -> RejectAnswer:
+    """Marked as wrong; whatever contradicted or repeated it is settled. Raises AmbiguousKey and Locked."""
+    row = readable(draft, request)
+    if row is None:
+        return RejectAnswer(rejected=False, memory_key=request.memory_key, reason="not_found")
+    refuse_deletion(row, draft.now)
+    note = Note(reason=request.reason)
+    gone = draft.change(row, note, status=Status.REJECTED, conflict_with=(), duplicate_of="")
+    unlink(draft, row)
+    return RejectAnswer(rejected=True, **of(gone))
+
+
+def bury(draft: Draft, row: Row, note: Note = PLAIN) -> Row:
+    """The row's tombstone. Raises Locked."""
+    refuse_deletion(row, draft.now)
+    gone = draft.change(row, note, status=Status.TOMBSTONED, tombstoned_at=draft.now, conflict_with=(), duplicate_of="")
+    unlink(draft, row)
+    return gone
+
+
+def demote(draft: Draft, row: Row, note: Note = PLAIN) -> Row:
+    """Readable by key and listed from now on, but neither searched nor judged. A duplicate stays one. Raises Locked."""
+    refuse_deletion(row, draft.now)
+    status = row.status if row.status is Status.DUPLICATE else Status.ACTIVE
+    kept = draft.change(row, note, demoted=True, expires_at=None, status=status, conflict_with=())
+    unlink(draft, row)
+    return kept
+
+
+def carry_out_end(draft: Draft, row: Row) -> None:
+    """The row's time is up. One that expires goes as its writer asked; one that only stopped being true stays to be
+    read `as_of` its time, and nobody is held against it."""
+    leaves_at = row.leaves_at()
+    if leaves_at is None or leaves_at > draft.now:
+        _lapse(draft, row)
+    elif row.on_expire == "demote":
+        demote(draft, row, Note(reason="demote", action="memory.expire"))
+    elif row.on_expire == "anonymize":
+        _anonymise(draft, row)
+    else:
+        bury(draft, row, Note(reason="tombstone", action="memory.expire"))
+
+
+def _lapse(draft: Draft, row: Row) -> None:
+    if row.conflict_with:
+        draft.change(row, Note("lapsed", action="memory.expire"), status=Status.ACTIVE, conflict_with=())
+    unlink(draft, row)
+
+
+def _anonymise(draft: Draft, row: Row) -> None:
+    """Demoted as well: what is left of the fact is nobody's, and is not searched by anyone."""
+    value = anonymised(row.value)
+    draft.change(
+        row,
+        Note(reason="anonymize", action="memory.expire"),
+        value=value,
+        content_sha256=content_sha256(value),
+        canonical_digest=canonical_digest(row.memory_type, value),
+        asserted_at=0,
+        status=Status.ACTIVE,
+        conflict_with=(),
+        duplicate_of="",
+        entities=(),
+        files=(),
+        source_resource_id="",
+        expires_at=None,
+        demoted=True,
+        chunks=0,
     )
-    unflag(draft, row.memory_id, row.conflict_with)
-    release_duplicates(draft, row)
-    return DeleteAnswer(
-        found=True,
-        tombstoned=True,
-        memory_id=gone.memory_id,
-        memory_key=gone.memory_key,
-        version=gone.version,
-        version_text=str(gone.version),
-    )
+    unlink(draft, row)
 
 
-def restorable(draft: Draft, request: RestoreRequest, rules: Rules) -> Row | None:
-    """The deleted row that the request means, if its window to come back is still open."""
-    if is_conditional(request):  # no policy of this release retires rows: there is nothing that the condition allows
-        return None
-    row = addressed(draft, request, _is_gone)
-    if row is None or row.tombstoned_at is None or not row.is_current(draft.now):
-        return None
-    return row if draft.now - row.tombstoned_at <= rules.settings.restore_window_days * DAY_NS else None
+class Named(TypedDict):
+    """The fields of `Changed` that name a row."""
+
+    memory_id: str
+    memory_key: str
+    version: int
+    version_text: str
 
 
-def decide_restore(draft: Draft, row: Row, settled: Settled, near: Mapping[str, float], rules: Rules) -> RestoreAnswer:
-    """The row returns as it was, judged against what is stored now: active, conflicted or a duplicate."""
-    judged = settled.is_searched and rules.policy != "append_only"
-    outcome = outcome_with_vector(draft, settled, near, rules) if judged else Outcome("", "not_searched")
-    back = place(draft, None, with_links(replace(row, tombstoned_at=None), outcome), None)
-    return RestoreAnswer(
-        restored=True,
-        memory_id=back.memory_id,
-        memory_key=back.memory_key,
-        status=back.status.value,
-        version=back.version,
-        version_text=str(back.version),
-        conflict_verdict=outcome.verdict,
-        peers=peer_views(outcome),
-    )
-
-
-def not_restored(draft: Draft, request: RestoreRequest) -> RestoreAnswer:
-    row = addressed(draft, request, lambda row: True)
-    reason = "not_found" if row is None else "not_deleted" if not _is_gone(row) else "window_passed"
-    if row is not None and _is_gone(row) and not row.is_current(draft.now):
-        reason = "expired"
-    if row is not None and is_conditional(request):
-        reason = "not_superseded"
-    return RestoreAnswer(restored=False, reason=reason, memory_key=request.memory_key)
-
-
-def is_conditional(request: RestoreRequest) -> bool:
-    return request.only_if_superseded or request.if_superseded_by is not None
-
-
-def _is_gone(row: Row) -> bool:
-    return row.status is Status.TOMBSTONED
-
-
-def addressed(draft: Draft, request: DeleteRequest | RestoreRequest, fits: Callable[[Row], bool]) -> Row | None:
-    """The caller's own row, else the only one of the key whoever wrote it; another named user's is never meant. Where
-    the caller has a row that does not fit, none is meant: a retry must not go on to somebody else's."""
-    own = draft.row_at(Address(request.memory_key, Identity(request.agent, request.user_id, request.session_id)))
-    if own is not None:
-        return own if fits(own) else None
-    rows = draft.rows_of_key(request.memory_key, request.user_id)
-    others = [row for row in rows if fits(row) and row.user_id == request.user_id]
-    if len(others) > 1:
-        candidates = [
-            {"memory_id": row.memory_id, "agent": row.agent, "user_id": row.user_id, "session_id": row.session_id}
-            for row in others[:CANDIDATES_MAX]
-        ]
-        raise AmbiguousKey(f"{len(others)} rows hold this key: name agent and session", {"candidates": candidates})
-    return others[0] if others else None
+def of(row: Row) -> Named:
+    return Named(memory_id=row.memory_id, memory_key=row.memory_key, version=row.version, version_text=str(row.version))

@@ -34,11 +34,11 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One claim's end: how it was judged and the row that now holds the fact."""
+    """One claim's end: how it was judged and the row that now holds the fact; None where it was refused."""
 
     settled: Settled
     outcome: Outcome
-    row: Row
+    row: Row | None
 
 
 class NeedsVectors(Exception):
@@ -79,6 +79,9 @@ def written_one_by_one(
         if outcome is None:
             near = {} if found is None else _near(draft, found)
             outcome = outcome_with_vector(draft, settled, near, rules)
+        if outcome.refusal is not None:
+            yield Written(settled, outcome, None)
+            continue
         vectors = _to_write(draft, found, settled)
         row = store(draft, settled, outcome, vectors, fresh_id)
         if (
@@ -105,7 +108,8 @@ def _may_want_vector(draft: Draft, settled: Settled, rules: Rules) -> bool:
 
 
 def _wants_vector(settled: Settled, outcome: Outcome | None) -> bool:
-    return bool(settled.pieces) and (outcome is None or outcome.held_by is None)
+    stored = outcome is None or (outcome.held_by is None and outcome.refusal is None)
+    return bool(settled.pieces) and stored
 
 
 def _near(draft: Draft, found: Embedded) -> dict[str, float]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Callable
 
-from loom_ray.contract.errors import InvalidRequest
 from loom_ray.contract.reading import ConflictsListAnswer, ConflictsListRequest, ListAnswer, ListRequest
+from loom_ray.core.read.cursor import read_cursor, write_cursor
 from loom_ray.core.read.view import listed_view
 from loom_ray.core.row import Row, Status
 from loom_ray.core.state import KeyOrder, State
@@ -19,7 +16,7 @@ ANYBODY = ("-", "*")
 def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> ListAnswer:
     """One page of the rows that match, in the order of keys, and how many match in all."""
     fits = _filter(state, request, now)
-    after = read_cursor(request.cursor)
+    after = read_cursor(request.cursor, str, str)
     matching = [row for row in state.in_key_order(request.prefix) if fits(row)]
     if request.count_only:
         return ListAnswer(rows=[], count=len(matching))
@@ -29,13 +26,13 @@ def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> L
     return ListAnswer(
         rows=[listed_view(row, state, namespace) for row in page],
         count=len(matching),
-        next_cursor=write_cursor(page[-1]) if page and more else "",
+        next_cursor=write_cursor(order(page[-1])) if page and more else "",
     )
 
 
 def list_conflicts(state: State, request: ConflictsListRequest, namespace: str, now: int) -> ConflictsListAnswer:
     """The conflicted rows that are current, in the order of keys; of one user where one is named."""
-    after = read_cursor(request.cursor)
+    after = read_cursor(request.cursor, str, str)
     flagged = (state.rows[memory_id] for _, memory_id in state.conflicted)
     fitting = [row for row in flagged if row.is_current(now) and request.user_id in (*ANYBODY, row.user_id)]
     if request.count_only:
@@ -46,7 +43,7 @@ def list_conflicts(state: State, request: ConflictsListRequest, namespace: str, 
         rows=[] if request.keys_only else [listed_view(row, state, namespace) for row in page],
         keys=[row.memory_key for row in page] if request.keys_only else [],
         count=len(fitting),
-        next_cursor=write_cursor(page[-1]) if len(rest) > len(page) else "",
+        next_cursor=write_cursor(order(page[-1])) if len(rest) > len(page) else "",
     )
 
 
@@ -94,21 +91,3 @@ def _statuses(request: ListRequest) -> frozenset[Status]:
 
 def order(row: Row) -> KeyOrder:
     return row.memory_key, row.memory_id
-
-
-def write_cursor(row: Row) -> str:
-    """Where a page ended; opaque to callers, stable while rows come and go."""
-    return base64.urlsafe_b64encode(json.dumps(order(row), ensure_ascii=False).encode("utf-8")).decode("ascii")
-
-
-def read_cursor(cursor: str) -> KeyOrder | None:
-    """Raises InvalidRequest for a text that is no cursor of ours."""
-    if not cursor:
-        return None
-    try:
-        key, memory_id = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii")))
-    except (ValueError, binascii.Error, TypeError, RecursionError):
-        raise InvalidRequest("cursor: is not the next_cursor of a page") from None
-    if not isinstance(key, str) or not isinstance(memory_id, str):
-        raise InvalidRequest("cursor: is not the next_cursor of a page")
-    return key, memory_id

@@ -1,13 +1,10 @@
-"""What does a read of one key or one id answer, now or as of a time?"""
+"""What does a read of one key or one id answer?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from loom_ray.contract.fields import to_ns
 from loom_ray.contract.reading import GetAnswer, GetByIdRequest, GetRequest, HistoryRequest
-from loom_ray.core.read.view import row_view
-from loom_ray.core.row import LIVE, Row, Status
+from loom_ray.core.read.view import destination, row_view
+from loom_ray.core.row import Row, Status
 from loom_ray.core.state import State
 
 
@@ -20,11 +17,25 @@ def rows_meant(state: State, request: GetRequest | HistoryRequest) -> list[Row]:
 
 
 def get(state: State, request: GetRequest, namespace: str, now: int) -> GetAnswer:
-    """The readable row of the key; of several that fit, the one written last."""
-    row = next((row for row in rows_meant(state, request) if row.is_readable(now)), None)
-    if row is not None and request.follow and row.duplicate_of:
-        row = state.rows.get(row.duplicate_of, row)
+    """The readable row of the key; of several that fit, the one written last. Where there is none, where the key's fact
+    has gone: moved to another key, or, if asked for, retired behind another memory."""
+    rows = rows_meant(state, request)
+    row = next((row for row in rows if row.is_readable(now)), None)
+    row = row or next((row for row in rows if row.status is Status.REDIRECT), None)
+    if row is None and request.include_superseded:
+        row = next((row for row in rows if row.status is Status.SUPERSEDED and row.is_current(now)), None)
+    if row is not None and request.follow:
+        row = _followed(state, row, now)
     return found(state, row, request, namespace)
+
+
+def _followed(state: State, row: Row, now: int) -> Row | None:
+    """The row that holds the fact of a duplicate or a redirect now."""
+    if row.status is Status.REDIRECT:
+        row = destination(state, row)
+        if not row.is_readable(now):
+            return None
+    return state.rows.get(row.duplicate_of, row)
 
 
 def get_by_id(state: State, request: GetByIdRequest, namespace: str) -> GetAnswer:
@@ -39,54 +50,8 @@ def found(state: State, row: Row | None, request: GetRequest | GetByIdRequest, n
         same = {"memory_id": row.memory_id, "version": row.version, "version_text": str(row.version)}
         return GetAnswer.model_validate({"found": True, "unchanged": True, "memory_key": row.memory_key, **same})
     shown = row_view(row, state, namespace).model_dump()
+    if row.status is Status.REDIRECT:  # what it said then may not be what holds now
+        shown["value"] = None
     if request.fields is not None:
         shown = {name: shown[name] for name in dict.fromkeys(("memory_key", *request.fields))}
     return GetAnswer.model_validate({"found": True, **shown})
-
-
-def image_as_of(images: Iterable[Row], request: GetRequest) -> Row | None:
-    """Which of the images of the rows that fit held at `as_of`?
-
-    valid_time: what was true then, said to begin at `valid_at` or else when it was first recorded; of two, the one that
-    began last. knowledge_time: of each row the newest image recorded by then; of those that stood, the newest.
-    """
-    as_of = to_ns(request.as_of)
-    assert as_of is not None
-    if request.as_of_basis == "knowledge_time":
-        known = _newest(image for image in images if image.version <= as_of)
-        return max((image for image in known if _is_standing(image)), key=_recorded, default=None)
-    true_then = [(began, image) for began, image in _statements(images) if began <= as_of and _ends_after(image, as_of)]
-    return max(true_then, key=lambda held: (held[0], held[1].version), default=(0, None))[1]
-
-
-def _newest(images: Iterable[Row]) -> list[Row]:
-    newest: dict[str, Row] = {}
-    for image in images:
-        if image.memory_id not in newest or newest[image.memory_id].version < image.version:
-            newest[image.memory_id] = image
-    return list(newest.values())
-
-
-def _statements(images: Iterable[Row]) -> list[tuple[int, Row]]:
-    """Each statement that a row made, with its beginning: what was last said of it says whether it still stands."""
-    said: dict[tuple[str, str, int | None], list[Row]] = {}
-    for image in images:
-        said.setdefault((image.memory_id, image.content_sha256, image.valid_at), []).append(image)
-    statements: list[tuple[int, Row]] = []
-    for (_, _, valid_at), of_one in said.items():
-        first, last = min(of_one, key=_recorded), max(of_one, key=_recorded)
-        if _is_standing(last):
-            statements.append((first.version if valid_at is None else valid_at, last))
-    return statements
-
-
-def _recorded(image: Row) -> int:
-    return image.version
-
-
-def _ends_after(image: Row, as_of: int) -> bool:
-    return image.valid_to is None or image.valid_to > as_of
-
-
-def _is_standing(image: Row) -> bool:
-    return image.status in LIVE or image.status is Status.DUPLICATE

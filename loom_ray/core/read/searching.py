@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from loom_ray.contract.fields import to_rfc3339
 from loom_ray.contract.reading import SearchAnswer, SearchHit, SearchRequest
@@ -16,29 +16,37 @@ ANYBODY = ("-", "*")
 
 def searched_statuses(request: SearchRequest) -> frozenset[Status]:
     """Duplicates are searched too: what they say in other words leads to their canonical."""
-    return frozenset({Status(request.status)}) if request.status else LIVE | {Status.DUPLICATE}
+    if request.status:
+        return frozenset({Status(request.status)})
+    asked = {Status.SUPERSEDED} if request.include_superseded else frozenset[Status]()
+    return LIVE | {Status.DUPLICATE} | asked
 
 
-def search_answer(state: State, ranked: Iterable[Ranked], request: SearchRequest, now: int) -> SearchAnswer:
-    """At most `top_k` results, best first. A row that changed since it was found is judged as it is now."""
+def search_hits(
+    state: State, ranked: Iterable[Ranked], request: SearchRequest, now: int, limit: int
+) -> list[SearchHit]:
+    """At most `limit`, best first. A row that changed since it was found is judged as it is now."""
     shown: dict[str, SearchHit] = {}
     for hit in ranked:
         row = state.rows.get(hit.memory_id)
-        if row is None or not _admits(row, request, now):
+        if row is None or not admits(row, request, now):
             continue
         served, piece = _served(state, row, hit.piece, request, now)
         if served.memory_id not in shown:
             shown[served.memory_id] = _hit_view(served, piece, hit)
-        if len(shown) == request.top_k:
+        if len(shown) == limit:
             break
-    return SearchAnswer(results=list(shown.values()))
+    return list(shown.values())
 
 
-def _admits(row: Row, request: SearchRequest, now: int) -> bool:
+def admits(row: Row, request: SearchRequest, now: int) -> bool:
+    return row.status in searched_statuses(request) and row.is_current(now) and fits(row, request)
+
+
+def fits(row: Row, request: SearchRequest) -> bool:
+    """Whether the row, whatever became of it, is one that the search is for."""
     return (
-        row.status in searched_statuses(request)
-        and row.is_searched
-        and row.is_current(now)
+        row.is_searched
         and request.user_id in (*ANYBODY, row.user_id)
         and (not request.run_id or row.run_id == request.run_id)
         and (request.memory_type is None or row.memory_type == request.memory_type)
@@ -51,9 +59,15 @@ def _served(state: State, row: Row, piece: int, request: SearchRequest, now: int
     if row.status is not Status.DUPLICATE or request.include_duplicates or request.status:
         return row, piece
     canonical = state.rows.get(row.duplicate_of)
-    if canonical is None or canonical.status not in LIVE or not _admits(canonical, request, now):
+    if canonical is None or canonical.status not in LIVE or not admits(canonical, request, now):
         return row, piece
     return canonical, 0
+
+
+def past_answer(images: Mapping[str, Row], ranked: Iterable[Ranked], top_k: int) -> SearchAnswer:
+    """Of the images that held then, by memory id; each speaks for itself."""
+    found = ((images[hit.memory_id], hit) for hit in ranked)
+    return SearchAnswer(results=[_hit_view(image, hit.piece, hit) for image, hit in found][:top_k])
 
 
 def _hit_view(row: Row, piece: int, hit: Ranked) -> SearchHit:
@@ -73,6 +87,7 @@ def _hit_view(row: Row, piece: int, hit: Ranked) -> SearchHit:
         tags=list(row.tags),
         created_at=to_rfc3339(row.created_at),
         valid_at=to_rfc3339(row.valid_at),
+        superseded_by=row.superseded_by,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -10,12 +11,15 @@ import numpy as np
 from loom_ray.contract.arguments import read_request
 from loom_ray.contract.ops import OPS
 from loom_ray.contract.settings import Settings
-from loom_ray.core.decide.claim import Settled, settle, settled_of
-from loom_ray.core.decide.remove import decide_delete, decide_restore, not_restored, restorable
+from loom_ray.core.decide.arrive import decide_move, decide_restore, movable, not_restored, restorable
+from loom_ray.core.decide.claim import Settled, settle
+from loom_ray.core.decide.correct import corrected, row_to_correct
+from loom_ray.core.decide.mark import decide_lock
+from loom_ray.core.decide.remove import carry_out_end, decide_delete
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.decide.write import Embedded, NeedsVectors, Written, decide_writes
-from loom_ray.core.draft import Draft
-from loom_ray.core.records import Vectors
+from loom_ray.core.draft import By, Draft
+from loom_ray.core.records import Audited, Vectors
 from loom_ray.core.row import Row
 from loom_ray.core.similarity import similarities
 from loom_ray.core.state import State
@@ -47,14 +51,34 @@ class Scene:
 
     def write(self, op: str, dry_run: bool = False, **arguments: Any) -> list[Written]:
         request: Any = self.request(op, **arguments)
-        entries = [request] if op == "memory.set" else request.entries
-        places = [None] if op == "memory.set" else range(len(entries))
+        entries = request.entries if op == "memory.bulk_set" else [request]
+        places = range(len(entries)) if op == "memory.bulk_set" else [None]
         claims = [settle(entry, request, place, self.rules) for entry, place in zip(entries, places, strict=True)]
-        ids, embedded = [next(self._ids) for _ in claims], {}
+        return self.decided(op, lambda draft: claims, dry_run)
+
+    def pin(self, memory_key: str, value: Any, **more: Any) -> Written:
+        return self.write("memory.pin", memory_key=memory_key, value=value, **more)[0]
+
+    def update(self, memory_key: str, dry_run: bool = False, **more: Any) -> Written | str:
+        """How the correction went, or why there was nothing to correct."""
+        request: Any = self.request("memory.update", memory_key=memory_key, **more)
+        reason = ""
+
+        def claims_of(draft: Draft) -> list[Settled]:
+            nonlocal reason
+            row, reason = row_to_correct(draft, request, self.rules)
+            return [] if row is None else [corrected(row, request, draft.now, self.rules)]
+
+        written = self.decided("memory.update", claims_of, dry_run)
+        return written[0] if written else reason
+
+    def decided(self, op: str, claims_of: Callable[[Draft], list[Settled]], dry_run: bool) -> list[Written]:
+        embedded: dict[int, Embedded] = {}
         while True:
-            draft = self.draft()
+            draft = self.draft(op)
+            claims = claims_of(draft)
             try:
-                written = decide_writes(draft, claims, embedded, self.rules, ids)
+                written = decide_writes(draft, claims, embedded, self.rules, [next(self._ids) for _ in claims])
             except NeedsVectors as needs:
                 embedded |= {place: self.embedded(claims[place]) for place in needs.places}
                 continue
@@ -62,21 +86,57 @@ class Scene:
                 self.apply(draft)
             return written
 
-    def delete(self, memory_key: str, **more: Any) -> Any:
-        draft = self.draft()
-        answer = decide_delete(draft, self.request("memory.delete", memory_key=memory_key, **more))
+    def change(self, op: str, decide: Callable[[Draft, Any], Any], **arguments: Any) -> Any:
+        """An op that needs nothing but the state."""
+        draft = self.draft(op)
+        answer = decide(draft, self.request(op, **arguments))
         self.apply(draft)
         return answer
 
+    def delete(self, memory_key: str, **more: Any) -> Any:
+        return self.change("memory.delete", decide_delete, memory_key=memory_key, **more)
+
     def restore(self, memory_key: str, **more: Any) -> Any:
-        draft, request = self.draft(), self.request("memory.restore", memory_key=memory_key, **more)
-        row = restorable(draft, request, self.rules)
-        if row is None:
-            return not_restored(draft, request)
-        near = self.near(self.vectors[row.memory_id][0]) if row.memory_id in self.vectors else {}
-        answer = decide_restore(draft, row, settled_of(row), near, self.rules)
+        draft, request = self.draft("memory.restore"), self.request("memory.restore", memory_key=memory_key, **more)
+        arriving = restorable(draft, request, self.rules)
+        if arriving is None:
+            return not_restored(draft, request, self.rules)
+        answer = decide_restore(draft, arriving, self.near_row(arriving.row), self.rules)
         self.apply(draft)
         return answer
+
+    def move(self, memory_key: str, new_memory_key: str, **more: Any) -> Any:
+        draft = self.draft("memory.move")
+        request: Any = self.request("memory.move", memory_key=memory_key, new_memory_key=new_memory_key, **more)
+        arriving = movable(draft, request, next(self._ids))
+        if arriving is None:
+            return None
+        vectors = self.vectors.get(arriving.row.memory_id)
+        answer = decide_move(draft, request, arriving, self.near_row(arriving.row), vectors, self.rules)
+        self.apply(draft)
+        return answer
+
+    def end(self, memory_key: str, seconds: float) -> Row:
+        """Time passes, and whatever has ended by then is carried out."""
+        self.pass_time(seconds)
+        draft = self.draft("memory.expire")
+        carry_out_end(draft, self.row(memory_key))
+        self.apply(draft)
+        return self.row(memory_key)
+
+    def lock(self, memory_key: str, **more: Any) -> Any:
+        return self.change("memory.lock", decide_lock, memory_key=memory_key, **more)
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += int(seconds * SECOND)
+
+    @property
+    def audits(self) -> list[Audited]:
+        """Of what was done to the rows that the ops were about, oldest first."""
+        return [one for one in self.state.audits if not one.effect]
+
+    def keys(self) -> list[str]:
+        return list(self.state.by_key)
 
     def row(self, memory_key: str) -> Row:
         (memory_id,) = self.state.ids_of_key(memory_key, "*")
@@ -87,9 +147,9 @@ class Scene:
 
         return read_request(OPS[op], orjson.dumps(arguments), self.settings).request
 
-    def draft(self) -> Draft:
+    def draft(self, op: str = "memory.set") -> Draft:
         self.now += SECOND
-        return Draft(self.state, self.now)
+        return Draft(self.state, self.now, By(op, "process:scene"))
 
     def apply(self, draft: Draft) -> None:
         for record in draft.records:
@@ -104,6 +164,9 @@ class Scene:
         kept = row is not None and row.is_searched and row.content_sha256 == settled.content_sha256
         vectors = np.stack([bag(piece) for piece in settled.pieces])
         return Embedded(vectors, self.near(vectors[0]), kept)
+
+    def near_row(self, row: Row) -> dict[str, float]:
+        return self.near(self.vectors[row.memory_id][0]) if row.memory_id in self.vectors else {}
 
     def near(self, vector: Vectors) -> dict[str, float]:
         stored = {memory_id: vectors for memory_id, vectors in self.vectors.items() if len(vectors)}
@@ -129,5 +192,7 @@ def check_links(state: State) -> None:
         assert all(state.rows[peer].is_live for peer in row.conflict_with), "nobody is flagged against a dead row"
         if row.status == "duplicate":
             assert state.rows[row.duplicate_of].is_live, "a duplicate's canonical is served"
+        if row.status == "superseded":
+            assert row.superseded_by in state.rows, "a retired row names its successor"
         assert state.by_address[row.address] == row.memory_id, "one row an address"
     assert sum(state.counts.values()) == len(state.rows)
