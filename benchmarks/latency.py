@@ -30,7 +30,8 @@ import latency_floors as floors
 from latency_facts import Fact, contradiction, fact, restatement
 from latency_load import Asked, Load, run, session
 from latency_report import report
-from latency_server import ORG, Server, fill_all, namespace_actors, namespace_of, running
+from latency_server import ORG, fill_all, namespace_actors, namespace_of
+from server import Server, running
 
 BULK = 500
 NO_OP = Asked("/v1/memory.set", lambda _: [], status=400)  # the app reads the body and refuses it

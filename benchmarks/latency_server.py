@@ -1,19 +1,16 @@
-"""Where does the benchmark's server come from? Namespaces filled beforehand, then `loom-ray up` on a free port."""
+"""What does the latency benchmark need of its server? Namespaces filled beforehand, and a look at their processes."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from latency_facts import fact
+from server import Server
 
 from loom_ray.actors.embedding.actor import EmbedderService
 from loom_ray.actors.embedding.local import LocalEmbedder
@@ -23,18 +20,15 @@ from loom_ray.core.decide.claim import settle
 from loom_ray.core.decide.outcome import Outcome
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.decide.store import store
-from loom_ray.core.draft import Draft
+from loom_ray.core.draft import By, Draft
 from loom_ray.core.records import RowWritten, Vectors
 from loom_ray.core.state import State
-from loom_ray.serve.processes import free_ports
-from loom_ray.serve.supervisor import get
 from loom_ray.storage.file_blobs import FileBlobs
 from loom_ray.storage.paths import namespace_prefix
 from loom_ray.storage.snapshot import StateImage
 from loom_ray.storage.store import NamespaceStore
 
 ORG = "bench"
-START_S_MAX = 180.0
 FILL_S_MAX = 3600.0
 
 
@@ -55,7 +49,7 @@ async def embedded(count: int) -> Vectors:
 async def fill(folder: Path, rows: int, vectors: Vectors) -> None:
     """Writes the first `rows` facts as a namespace's snapshot, as if each had been judged clear."""
     settings = Settings()
-    draft = Draft(State(), time.time_ns())
+    draft = Draft(State(), time.time_ns(), By("memory.set", "-"))
     clear = Outcome("clear", "nothing_close")
     for number in range(rows):
         request = SetRequest.model_validate(asdict(fact(number)), context={"settings": settings})
@@ -81,39 +75,7 @@ async def fill_all(folder: Path, sizes: list[int]) -> None:
         await fill(folder, rows, vectors)
 
 
-# ---- running ----------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Server:
-    base_url: str
-    pid: int  # of `loom-ray up`
-
-
-@contextmanager
-def running(folder: Path) -> Iterator[Server]:
-    """A server over that folder; stopped in good order at the end."""
-    port = free_ports(1)[0]
-    environment = os.environ | {"LOOM_STORAGE_URL": f"file://{folder}", "LOOM_PORT": str(port)}
-    command = [sys.executable, "-m", "loom_ray.cli", "up"]
-    with (folder.parent / "server.txt").open("wb") as said:
-        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
-        try:
-            if not _gets_ready(port, process):
-                raise SystemExit((folder.parent / "server.txt").read_text())
-            yield Server(f"http://127.0.0.1:{port}", process.pid)
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(60)
-
-
-def _gets_ready(port: int, process: subprocess.Popen[bytes]) -> bool:
-    deadline = time.monotonic() + START_S_MAX
-    while process.poll() is None and time.monotonic() < deadline:
-        if (get("127.0.0.1", port, "/v1/ready") or {}).get("ready"):
-            return True
-        time.sleep(0.2)
-    return False
-
-
+# ---- watching ----------------------------------------------------------------------------------------------------
 def namespace_actors(server: Server) -> dict[int, int]:
     """The processes of its awake namespaces: resident bytes by pid."""
     parents = dict(_processes())
