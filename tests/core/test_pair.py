@@ -231,6 +231,27 @@ def test_a_moved_date_is_a_conflict_although_the_old_one_is_repeated() -> None:
     assert judged(stored, new).rule == "value_changed"
 
 
+@pytest.mark.parametrize(
+    ("stored", "new"),
+    [
+        ("Put aside 150 euros for rope in the spring.", "The fund for rope was increased to 180 euros in the spring."),
+        ("Spent 8 hours splicing rope with Tove in May.", "I increased splicing rope with Tove to 11 hours in May."),
+    ],
+)
+def test_a_change_is_one_wherever_the_two_values_stand(stored: str, new: str) -> None:
+    assert judged(stored, new, 0.55).rule == "value_changed"
+
+
+def test_a_change_of_one_dimension_says_nothing_against_a_value_of_another() -> None:
+    stored = "Spent 8 hours splicing rope with Tove in May."
+
+    assert judged(stored, "I increased splicing rope with Tove to 11 metres in May.").kind is not PairKind.CONFLICT
+
+
+def test_a_label_that_speaks_of_somebody_has_one_value() -> None:
+    assert judged("who won the men's regatta: Sula", "who won the men's regatta: Petrel").kind is PairKind.CONFLICT
+
+
 def test_one_slot_decides_a_little_below_a_derived_threshold_and_never_below_an_owners() -> None:
     pair = ("The logbook is stored in Ceph.", "The logbook is stored in MinIO.")
 

@@ -45,6 +45,9 @@ class Finding(NamedTuple):
     certainty: Certainty = Certainty.LIKELY
 
 
+_OTHER_WORDS = Finding(Relation.REWORDED, "reworded")
+
+
 def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
     """The first rule that speaks, from the strictest to the loosest."""
     if not ours.content or not theirs.content:
@@ -60,7 +63,10 @@ def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
         return Finding(Relation.DIFFERENT, "value_changed", Certainty.CHANGE)
     if not any(slot.is_replaced for slot in slots):
         return _one_sided(slots)
-    return _replaced(ours, theirs, alignment, slots)
+    finding = _replaced(ours, theirs, alignment, slots)
+    if finding == _OTHER_WORDS and _changes_value(ours, theirs, alignment, slots):
+        return Finding(Relation.DIFFERENT, "value_changed", Certainty.CHANGE)
+    return finding
 
 
 def _same_words(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
@@ -81,7 +87,7 @@ def _same_words(ours: Statement, theirs: Statement, alignment: Alignment) -> Fin
 
 def _one_sided(slots: list[Slot]) -> Finding:
     both = any(slot.ours for slot in slots) and any(slot.theirs for slot in slots)
-    return Finding(Relation.REWORDED, "reworded") if both else Finding(Relation.MORE, "elaboration")
+    return _OTHER_WORDS if both else Finding(Relation.MORE, "elaboration")
 
 
 def _adds_new_value(ours: Statement, theirs: Statement, alignment: Alignment, slots: list[Slot]) -> bool:
@@ -141,7 +147,7 @@ def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: l
         return Finding(Relation.OTHER, "nothing_shared")
     if _is_about_another(ours, theirs, alignment, replaced):
         unnamed = ours.is_indefinite and theirs.is_indefinite
-        return Finding(Relation.REWORDED, "reworded") if unnamed else Finding(Relation.OTHER, "other_subject")
+        return _OTHER_WORDS if unnamed else Finding(Relation.OTHER, "other_subject")
     if ours.is_labelled and theirs.is_labelled and _labels_differ(ours, theirs, alignment, replaced):
         return Finding(Relation.REWORDED, "other_label")
     if len(replaced) == 1:
@@ -152,7 +158,16 @@ def _replaced(ours: Statement, theirs: Statement, alignment: Alignment, slots: l
     valued = [slot for slot in replaced if _against(slot) or (one_subject and has_value(slot))]
     if valued and cover >= (_CHANGE_COVER_MIN if changing else _VALUE_COVER_MIN):
         return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else Certainty.LIKELY)
-    return Finding(Relation.REWORDED, "reworded")
+    return _OTHER_WORDS
+
+
+def _changes_value(ours: Statement, theirs: Statement, alignment: Alignment, slots: list[Slot]) -> bool:
+    """Whether the new statement tells of a change and gives another value of the same kind, at whatever place: `8 hours
+    of practice` / `I increased my practice to 10 hours`."""
+    if not ours.tells_change or _cover_but_cues(ours, theirs, alignment) < _CHANGE_COVER_MIN:
+        return False
+    left = tuple(word for slot in slots for word in slot.ours)
+    return _against(Slot(left, tuple(word for slot in slots for word in slot.theirs)))
 
 
 def _labels_differ(ours: Statement, theirs: Statement, alignment: Alignment, replaced: list[Slot]) -> bool:
@@ -187,14 +202,14 @@ def _one_slot(ours: Statement, theirs: Statement, alignment: Alignment, slot: Sl
     if ours.is_multi_valued and theirs.is_multi_valued and not _against(slot):
         return Finding(Relation.REWORDED, "multi_valued")
     if max(len(slot.ours), len(slot.theirs)) > _SLOT_WORDS_MAX and not _against(slot):
-        return Finding(Relation.REWORDED, "reworded")
+        return _OTHER_WORDS
     if _against(slot) or has_value(slot):
         changing = not alone and (ours.tells_change or theirs.tells_change)
         return Finding(Relation.DIFFERENT, "value_differs", Certainty.CHANGE if changing else certainty)
     if ours.is_indefinite or theirs.is_indefinite or is_action(slot, ours):
-        return Finding(Relation.REWORDED, "reworded")
+        return _OTHER_WORDS
     if not alone or len(slot.ours) + len(slot.theirs) > max(4, shared + 1):
-        return Finding(Relation.REWORDED, "reworded")
+        return _OTHER_WORDS
     return Finding(Relation.DIFFERENT, "one_slot_differs", certainty)
 
 

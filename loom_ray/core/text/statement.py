@@ -35,7 +35,7 @@ class Statement:
     content: tuple[Word, ...]  # values, names and other words that carry meaning, in order
     negations: tuple[Word, ...]
     subject_end: int  # offset where the predicate begins; 0 if unknown
-    is_indefinite: bool  # a dog, two men, there is …
+    is_indefinite: bool  # a dog, two men, there is …; never with a label, whose one value is told
     names_one_holder: bool  # … is the …
     is_multi_valued: bool  # likes, speaks …: it may hold of many things at once
     denies_all: bool  # never: no event of the kind
@@ -46,7 +46,11 @@ class Statement:
     @property
     def is_labelled(self) -> bool:
         """Whether a label names the subject (Favourite knot: bowline)."""
-        return self.text[max(0, self.subject_end - 1) : self.subject_end] == ":"
+        return _is_label(self.text, self.subject_end)
+
+
+def _is_label(text: str, subject_end: int) -> bool:
+    return text[max(0, subject_end - 1) : subject_end] == ":"
 
 
 def analyse(text: str) -> Statement:
@@ -97,7 +101,7 @@ def _analysed(text: str, language: str = "") -> Statement:
         content=tuple(word for word in words if word.kind in CONTENT_KINDS),
         negations=tuple(word for word in words if word.kind == Kind.NEGATION),
         subject_end=end,
-        is_indefinite=predicate.is_indefinite(words, language),
+        is_indefinite=not _is_label(normal, end) and predicate.is_indefinite(words, language),
         names_one_holder=predicate.names_one_holder(words, language),
         is_multi_valued=predicate.is_multi_valued(words, end),
         denies_all=any(word.kind == Kind.NEGATION and word.folded in NEVER for word in words),
