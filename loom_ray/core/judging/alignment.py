@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from loom_ray.core.text.equivalence import are_synonyms
+from loom_ray.core.text.equivalence import are_synonyms, synonyms_of
 from loom_ray.core.text.lexicon.numerals import SOFT_ONES
 from loom_ray.core.text.statement import Statement
 from loom_ray.core.text.words import Kind, Word
@@ -104,14 +104,25 @@ def _pair_synonyms(left: Sequence[Word], right: Sequence[Word], partner: dict[in
     lone = [at for at in range(len(left)) if at not in partner and left[at].kind in (Kind.WORD, Kind.NAME)]
     if len(free) > _SYNONYM_CANDIDATES_MAX or len(lone) > _SYNONYM_CANDIDATES_MAX:
         return 0
+    forms = {right[at].folded.rstrip("s") for at in free} | {right[at].key for at in free}
+    capitals = any(right[at].text[0].isupper() for at in free)
     found = 0
     for at in lone:
+        if not _may_be_interchangeable(left[at], forms, capitals, language):
+            continue
         match = next((other for other in free if _interchangeable(left[at], right[other], language)), None)
         if match is not None:
             partner[at] = match
             free.remove(match)
             found += 1
     return found
+
+
+def _may_be_interchangeable(word: Word, forms: set[str], capitals: bool, language: str) -> bool:
+    """Whether any word with these stems and singular forms can be its partner: spares nearly all comparisons."""
+    if word.folded.rstrip("s") in forms or (capitals and word.text[0].isupper()):
+        return True
+    return not synonyms_of(word, language).isdisjoint(forms)
 
 
 def _interchangeable(first: Word, second: Word, language: str) -> bool:
@@ -160,8 +171,11 @@ def _slots(
     slots: list[Slot] = []
     from_left = from_right = 0
     for to_left, to_right in [*anchors, (len(left), len(right))]:
-        ours = tuple(left[at] for at in range(from_left, to_left) if at not in partner)
-        theirs = tuple(right[at] for at in range(from_right, to_right) if at not in taken)
+        if to_left == from_left and to_right == from_right:
+            from_left, from_right = to_left + 1, to_right + 1
+            continue
+        ours = tuple([left[at] for at in range(from_left, to_left) if at not in partner])
+        theirs = tuple([right[at] for at in range(from_right, to_right) if at not in taken])
         slot = _without_soft_ones(ours, theirs)
         if slot and not _is_acronym(slot):
             slots.append(slot)
@@ -175,15 +189,17 @@ def _at_predicate(slots: list[Slot], our_end: int, their_end: int) -> list[Slot]
         return slots
     parts: list[Slot] = []
     for slot in slots:
-        before = Slot(_until(slot.ours, our_end), _until(slot.theirs, their_end))
-        behind = Slot(slot.ours[len(before.ours) :], slot.theirs[len(before.theirs) :])
-        straddles = before.is_replaced and behind.is_replaced
-        parts += [before, behind] if straddles else [slot]
+        if not (slot.is_replaced and _straddles(slot.ours, our_end) and _straddles(slot.theirs, their_end)):
+            parts.append(slot)
+            continue
+        ours = sum(word.end <= our_end for word in slot.ours)
+        theirs = sum(word.end <= their_end for word in slot.theirs)
+        parts += [Slot(slot.ours[:ours], slot.theirs[:theirs]), Slot(slot.ours[ours:], slot.theirs[theirs:])]
     return parts
 
 
-def _until(words: tuple[Word, ...], end: int) -> tuple[Word, ...]:
-    return tuple(word for word in words if word.end <= end)
+def _straddles(words: tuple[Word, ...], end: int) -> bool:
+    return words[0].end <= end < words[-1].end
 
 
 def _is_acronym(slot: Slot) -> bool:
@@ -197,6 +213,8 @@ def _is_acronym(slot: Slot) -> bool:
 
 def _without_soft_ones(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> Slot | None:
     """Leave out a `one` that stands against an article: alone it makes no difference."""
+    if SOFT_ONES.isdisjoint([word.folded for word in ours + theirs]):
+        return Slot(ours, theirs) if ours or theirs else None
     if not _counts(theirs):
         ours = tuple(word for word in ours if word.folded not in SOFT_ONES)
     if not _counts(ours):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, Slot, align
-from loom_ray.core.text.equivalence import are_opposites
+from loom_ray.core.text.equivalence import opposite_pairs
 from loom_ray.core.text.statement import Statement, in_one_language
 from loom_ray.core.text.words import VALUE_KINDS, Kind, Word
 
@@ -29,15 +29,17 @@ class Difference(NamedTuple):
 def differences(ours: Statement, theirs: Statement) -> tuple[Difference, ...]:
     """All differences, negation first, then in the order of our statement."""
     ours, theirs = in_one_language(ours, theirs)
-    return differences_of(ours, theirs, align(ours, theirs))
+    alignment = align(ours, theirs)
+    return differences_of(ours, theirs, alignment, opposites(ours, theirs, alignment))
 
 
-def differences_of(ours: Statement, theirs: Statement, alignment: Alignment) -> tuple[Difference, ...]:
-    """As `differences`, of statements that are already aligned."""
+def differences_of(
+    ours: Statement, theirs: Statement, alignment: Alignment, opposite: Sequence[tuple[Word, Word]]
+) -> tuple[Difference, ...]:
+    """As `differences`, of statements that are already aligned, with their `opposites`."""
     found: list[Difference] = []
     if bool(ours.negations) != bool(theirs.negations):
         found.append(Difference("negation", _negator(ours), _negator(theirs)))
-    opposite = opposites(ours, theirs, alignment)
     found += [Difference("negation", first.text, second.text) for first, second in opposite]
     told = {id(word) for pair in opposite for word in pair}
     for slot in joined_values(alignment.slots):
@@ -61,12 +63,11 @@ def opposites(ours: Statement, theirs: Statement, alignment: Alignment) -> list[
     right = _only_in(theirs, ours, [word for slot in alignment.slots for word in slot.theirs])
     if not left or not right or len(left) > _OPPOSITE_CANDIDATES_MAX or len(right) > _OPPOSITE_CANDIDATES_MAX:
         return []
-    return [(one, other) for one in left for other in right if are_opposites(one, other, ours.language)]
+    return opposite_pairs(left, right, ours.language)
 
 
 def _only_in(statement: Statement, other: Statement, unpaired: list[Word]) -> list[Word]:
-    elsewhere = {word.folded for word in other.words}
-    bound = [word for word in statement.words if word.kind == Kind.FUNCTION and word.folded not in elsewhere]
+    bound = [word for word in statement.function_words if word.folded not in other.folded_words]
     return [word for word in unpaired if word.kind in (Kind.WORD, Kind.NAME, Kind.NUMBER)] + bound
 
 

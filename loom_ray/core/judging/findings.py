@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, Slot
-from loom_ray.core.judging.differences import joined_values, opposites, value_class
+from loom_ray.core.judging.differences import joined_values, value_class
 from loom_ray.core.judging.order import Order, compare_order
 from loom_ray.core.judging.shape import has_value, is_action, is_in_subject
 from loom_ray.core.text.lexicon.changes import CHANGES
@@ -48,14 +48,13 @@ class Finding(NamedTuple):
 _OTHER_WORDS = Finding(Relation.REWORDED, "reworded")
 
 
-def find(ours: Statement, theirs: Statement, alignment: Alignment) -> Finding:
-    """The first rule that speaks, from the strictest to the loosest."""
+def find(ours: Statement, theirs: Statement, alignment: Alignment, *, opposed: bool) -> Finding:
+    """The first rule that speaks, from the strictest to the loosest. `opposed`: some words exclude each other."""
     if not ours.content or not theirs.content:
         return Finding(Relation.REWORDED, "no_words")
     negated = bool(ours.negations) != bool(theirs.negations)
-    opposed = opposites(ours, theirs, alignment)
     if negated or opposed:
-        return _polar(ours, theirs, alignment, negated, bool(opposed))
+        return _polar(ours, theirs, alignment, negated, opposed)
     if not alignment.slots and not alignment.refined:
         return _same_words(ours, theirs, alignment)
     slots = joined_values(alignment.slots)

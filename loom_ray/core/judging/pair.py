@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from loom_ray.core.judging.alignment import Alignment, align
-from loom_ray.core.judging.differences import Difference, differences_of
+from loom_ray.core.judging.differences import Difference, differences_of, opposites
 from loom_ray.core.judging.findings import Certainty, Finding, Relation, find
 from loom_ray.core.judging.thresholds import Threshold, Thresholds
 from loom_ray.core.text.canonical import canonical_text
@@ -67,9 +67,10 @@ def judge_statements(
     """As `judge_pair`, of analysed statements that are not canonically equal."""
     ours, theirs = in_one_language(ours, theirs)
     alignment = align(ours, theirs)
-    finding = find(ours, theirs, alignment)
+    opposite = opposites(ours, theirs, alignment)
+    finding = find(ours, theirs, alignment, opposed=bool(opposite))
     kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
-    named = differences_of(ours, theirs, alignment) if kind in _NAMED else ()
+    named = differences_of(ours, theirs, alignment, opposite) if kind in _NAMED else ()
     return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 
 from loom_ray.core.text.lexicon.opposites import NEGATING_PREFIXES, OPPOSITES
 from loom_ray.core.text.lexicon.synonyms import SYNONYMS
@@ -10,6 +11,8 @@ from loom_ray.core.text.stems import stem
 from loom_ray.core.text.words import Kind, Word
 
 _PREFIXED_CHARS_MIN = 4
+_WORDS_REMEMBERED = 50_000
+_NONE: frozenset[str] = frozenset()
 
 
 @cache
@@ -31,11 +34,41 @@ def _opposites(language: str) -> dict[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in table.items()}
 
 
+def synonyms_of(word: Word, language: str) -> frozenset[str]:
+    """The stems that may stand for a plain word; names and values have none."""
+    return _synonyms(language).get(word.key, _NONE) if word.kind == Kind.WORD else _NONE
+
+
 def are_synonyms(first: Word, second: Word, language: str) -> bool:
     """Whether two plain words may be exchanged. Names and values never may."""
-    if first.kind != Kind.WORD or second.kind != Kind.WORD:
+    if second.kind != Kind.WORD or second.key not in synonyms_of(first, language):
         return False
-    return second.key in _synonyms(language).get(first.key, ()) and not are_opposites(first, second, language)
+    return not are_opposites(first, second, language)
+
+
+def opposite_pairs(left: Iterable[Word], right: Iterable[Word], language: str) -> list[tuple[Word, Word]]:
+    """The pairs of `are_opposites`, one word of either side, in order. Linear where there are none, which is nearly
+    always."""
+    left, right = list(left), list(right)
+    ours, theirs = {word.folded for word in left}, {form for word in right for form in (word.folded, word.key)}
+    may_be = any(not _excluded(word.folded, word.key, language).isdisjoint(theirs) for word in left)
+    if not may_be and all(_unprefixed(word.folded, language).isdisjoint(ours) for word in right):
+        return []
+    return [(one, other) for one in left for other in right if are_opposites(one, other, language)]
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def _excluded(folded: str, key: str, language: str) -> frozenset[str]:
+    """Folded forms and stems among which every opposite of a word has one of its own."""
+    table = _opposites(language)
+    return table.get(folded, _NONE) | table.get(key, _NONE) | _unprefixed(folded, language)
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def _unprefixed(folded: str, language: str) -> frozenset[str]:
+    """What is left of a word without a negating prefix and hyphens behind it."""
+    rests = [folded.removeprefix(prefix) for prefix in NEGATING_PREFIXES.get(language, ()) if folded.startswith(prefix)]
+    return frozenset(rest[at:] for rest in rests for at in range(len(rest) - len(rest.lstrip("-")) + 1))
 
 
 def are_opposites(first: Word, second: Word, language: str) -> bool:

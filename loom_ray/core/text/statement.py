@@ -34,6 +34,8 @@ class Statement:
     words: tuple[Word, ...]  # all of them, marks included
     content: tuple[Word, ...]  # values, names and other words that carry meaning, in order
     negations: tuple[Word, ...]
+    function_words: tuple[Word, ...]
+    folded_words: frozenset[str]  # of all words, as written but for case
     subject_end: int  # offset where the predicate begins; 0 if unknown
     is_indefinite: bool  # a dog, two men, there is …; never with a label, whose one value is told
     names_one_holder: bool  # … is the …
@@ -100,6 +102,8 @@ def _analysed(text: str, language: str = "") -> Statement:
         words=words,
         content=tuple(word for word in words if word.kind in CONTENT_KINDS),
         negations=tuple(word for word in words if word.kind == Kind.NEGATION),
+        function_words=tuple(word for word in words if word.kind == Kind.FUNCTION),
+        folded_words=frozenset(word.folded for word in words),
         subject_end=end,
         is_indefinite=not _is_label(normal, end) and predicate.is_indefinite(words, language),
         names_one_holder=predicate.names_one_holder(words, language),
