@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from loom_ray.core.text.equivalence import are_synonyms, synonyms_of
 from loom_ray.core.text.lexicon.numerals import SOFT_ONES
@@ -17,8 +18,7 @@ _DEMONYM_ENDINGS = frozenset({"an", "ian", "ean", "ese", "ish", "i", "n"})
 _SYNONYM_CANDIDATES_MAX = 24  # words left over on a side; beyond, two texts say something else anyway
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """What stands at one place of the two statements and nowhere in the other; empty on the side that adds nothing."""
 
     ours: tuple[Word, ...]
@@ -66,8 +66,10 @@ def align(ours: Statement, theirs: Statement) -> Alignment:
 def _equal_partners(left: Sequence[Word], right: Sequence[Word]) -> dict[int, int]:
     """Our index → their index for equal keys, the first occurrence to the first."""
     places: dict[str, list[int]] = {}
-    for at in range(len(right) - 1, -1, -1):
-        places.setdefault(right[at].key, []).append(at)
+    at = len(right)
+    for word in reversed(right):
+        at -= 1
+        places.setdefault(word.key, []).append(at)
     partner: dict[int, int] = {}
     for at, word in enumerate(left):
         free = places.get(word.key)

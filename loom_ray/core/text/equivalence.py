@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from importlib import resources
 
 from loom_ray.core.text.lexicon.opposites import NEGATING_PREFIXES, OPPOSITES
 from loom_ray.core.text.lexicon.synonyms import SYNONYMS
@@ -16,11 +17,23 @@ _NONE: frozenset[str] = frozenset()
 
 
 @cache
+def _english_stems() -> dict[str, str]:
+    """Word of the tables → its stem, where that is another; to stem them all takes half a second."""
+    text = resources.files("loom_ray.core.text.lexicon").joinpath("english_stems.txt").read_text(encoding="utf-8")
+    words = iter(text.split())
+    return dict(zip(words, words, strict=True))
+
+
+def _table_stem(word: str, language: str) -> str:
+    return _english_stems().get(word, word) if language == "en" else stem(word, language)
+
+
+@cache
 def _synonyms(language: str) -> dict[str, frozenset[str]]:
     """Stem → stems that may stand for it."""
     table: dict[str, set[str]] = {}
     for word, others in SYNONYMS.get(language, {}).items():
-        table.setdefault(stem(word, language), set()).update(stem(other, language) for other in others)
+        table.setdefault(_table_stem(word, language), set()).update(_table_stem(other, language) for other in others)
     return {word: frozenset(others) for word, others in table.items()}
 
 
@@ -29,8 +42,8 @@ def _opposites(language: str) -> dict[str, frozenset[str]]:
     """Word as written and stem alike → its opposites, as written and as stems."""
     table: dict[str, set[str]] = {}
     for first, second in OPPOSITES.get(language, ()):
-        for key in {first, stem(first, language)}:
-            table.setdefault(key, set()).update({second, stem(second, language)})
+        for key in {first, _table_stem(first, language)}:
+            table.setdefault(key, set()).update({second, _table_stem(second, language)})
     return {word: frozenset(others) for word, others in table.items()}
 
 
