@@ -107,7 +107,9 @@ _PRIVATE_KEY = re.compile(
 _SERVICE_ACCOUNT = re.compile(r'"type"\s{0,9}:\s{0,9}"(service_account)"')
 _WEBHOOK = re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z][A-Z0-9]{7,}/[\w/]{20,}", re.ASCII)
 _URL_LOGIN = re.compile(r"://[^\s:/?#@\[\]<>\"']{0,200}:([^\s/?#<>\"']{1,200})@[\w\[]")
-_CURL = re.compile(r"\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[ =]{0,3}['\"]?[^\s:'\"]{1,200}:(\\?['\"]?[^\s\"]{3,200})")
+_CURL = re.compile(
+    r"\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[ =]{0,3}['\"]?[^\s:'\"]{1,200}:(?:\\?['\"])?([^\s\"']{3,200})"
+)
 _HEADER = re.compile(
     r"\b(?:proxy-)?authorization['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:[A-Za-z-]{2,20}\s{1,3})?([\w\-+/=.~]{8,})", re.I | re.A
 )
@@ -134,10 +136,11 @@ _STATED_HINTS = (
     "hasł", "haslo", "şifre", "пароль", "كلمة", "密", "口令", "パス", "비밀",
 )
 # fmt: on
+_STATED_HINTS_ASCII = tuple(filter(str.isascii, _STATED_HINTS))
 _COUNTED_WORD = re.compile(r"[0-9.]+[-_.]?[^\W\d_]+$|[^\W\d_]+[-_.]?[0-9.]+$")
 _PLACEHOLDER = re.compile(
     r"[$%{<*]|(?:insert|your|my|enter|put|not|fake|example|change)[ _-]|[\w.]{1,80}[({\[]|(.)\1*$|x{3}|\.{3}|-{3}"
-    r"|\[[a-z_ ]{1,40}\]\W*$",  # such as the masks of anonymise.py
+    r"|\[[a-z_ ]{0,40}(?:\]\W*)?$",  # such as the masks of anonymise.py, though a part of a text may cut one
     re.IGNORECASE,
 )
 # fmt: off
@@ -163,7 +166,7 @@ def credentials(text: str) -> Iterator[tuple[int, int]]:
     if "://" in text and "@" in text:
         yield from (found.span(1) for found in _URL_LOGIN.finditer(text) if _is_real(found[1]))
     if "curl" in text:
-        yield from (found.span(1) for found in _CURL.finditer(text) if _is_real(found[1].lstrip("\\'\"")))
+        yield from (found.span(1) for found in _CURL.finditer(text) if _is_real(found[1]))
     yield from _stated(text)
     if "uthorization" in text:
         yield from (found.span(1) for found in _HEADER.finditer(text) if _is_token(found[1]))
@@ -199,7 +202,7 @@ def _is_token(value: str) -> bool:
 
 def _stated(text: str) -> Iterator[tuple[int, int]]:
     lowered = text.lower()
-    if any(hint in lowered for hint in _STATED_HINTS):
+    if any(hint in lowered for hint in (_STATED_HINTS_ASCII if lowered.isascii() else _STATED_HINTS)):
         yield from (_value_span(match) for match in _STATED.finditer(text) if _states(match))
 
 

@@ -8,11 +8,11 @@ first appears.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
 
 _DIGIT_GROUPS = re.compile(r"(?<![\w.,-])[0-9]{2,19}(?:[ -][0-9]{2,19})*(?!\w|[.,][0-9])")
 _DIGITS = re.compile(r"[0-9]+")
+_CARD_DIGITS_MIN = 13
 _CARD_SHAPES = frozenset(
     {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 1), (4, 4, 5)}
 )
@@ -86,12 +86,13 @@ _PHONE_NAMED = re.compile(
     re.IGNORECASE,
 )
 _PHONE_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "IL", "IN", "JP", "CN", "BR", "RU", "KR", "SA", "EG", "NL", "PT")
-_PHONE_CANDIDATES_MAX = 50  # each costs some 20 µs; a text with more has been told by then
+_PHONES_REFUSED_MAX = 50  # each costs some 20 µs; a text with more candidates that are none has been told by then
 
 
 def card_numbers(text: str) -> Iterator[tuple[int, int]]:
     for run in _DIGIT_GROUPS.finditer(text):
-        yield from _cards_in(text, run.start(), run.end())
+        if run.end() - run.start() >= _CARD_DIGITS_MIN:
+            yield from _cards_in(text, run.start(), run.end())
 
 
 def _cards_in(text: str, run_start: int, run_end: int) -> Iterator[tuple[int, int]]:
@@ -107,7 +108,7 @@ def _cards_in(text: str, run_start: int, run_end: int) -> Iterator[tuple[int, in
 
 
 def _is_card(digits: str) -> bool:
-    if not 13 <= len(digits) <= 19 or not any(
+    if not _CARD_DIGITS_MIN <= len(digits) <= 19 or not any(
         low <= int(digits[: len(str(low))]) <= high and len(digits) in lengths for low, high, lengths in _CARD_ISSUERS
     ):
         return False
@@ -165,15 +166,21 @@ def _is_iban(candidate: str) -> bool:
 
 def phones(text: str) -> Iterator[tuple[int, int]]:
     """International with its prefix, in the North American form, or in any of the larger countries' when so named."""
-    for found in islice(_PHONE_INTERNATIONAL.finditer(text), _PHONE_CANDIDATES_MAX):
-        if _is_phone(re.sub("^00", "+", found.group()), None):
+    yield from _valid(_PHONE_INTERNATIONAL.finditer(text), (None,))
+    yield from _valid(_PHONE_US.finditer(text), ("US",))
+    yield from _valid(filter(_is_named_phone, _PHONE_WRITTEN.finditer(text)), _PHONE_REGIONS)
+
+
+def _valid(candidates: Iterable[re.Match[str]], regions: tuple[str | None, ...]) -> Iterator[tuple[int, int]]:
+    refused = 0
+    for found in candidates:
+        number = re.sub("^00", "+", found.group()) if regions == (None,) else found.group()
+        if any(_is_phone(number, region) for region in regions):
             yield found.span()
-    for found in islice(_PHONE_US.finditer(text), _PHONE_CANDIDATES_MAX):
-        if _is_phone(found.group(), "US"):
-            yield found.span()
-    for found in islice(filter(_is_named_phone, _PHONE_WRITTEN.finditer(text)), _PHONE_CANDIDATES_MAX):
-        if any(_is_phone(found.group(), region) for region in _PHONE_REGIONS):
-            yield found.span()
+        else:
+            refused += 1
+            if refused == _PHONES_REFUSED_MAX:
+                return
 
 
 def _is_named_phone(match: re.Match[str]) -> bool:

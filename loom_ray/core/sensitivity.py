@@ -49,11 +49,14 @@ def detect(text: str) -> Detection:
     security number, a PIN stated. Medium: an e-mail address, a phone number, an IBAN. A shape is not proof: see
     benchmarks/sensitivity.py for how often it is right.
     """
-    found = _spans_by_kind(text if text.isascii() else _folded(text))
-    kinds: tuple[Kind, ...] = tuple(kind for kind, spans in found if next(spans, None) is not None)
+    folded = text if text.isascii() else _folded(text)
+    digits = _digits(folded)
+    kinds: list[Kind] = [
+        kind for kind, digits_min, spans in _DETECTORS if digits >= digits_min and next(spans(folded), None) is not None
+    ]
     if not kinds:
         return _NOTHING
-    return Detection("medium" if _HIGH.isdisjoint(kinds) else "high", kinds)
+    return Detection("medium" if _HIGH.isdisjoint(kinds) else "high", tuple(kinds))
 
 
 def findings(text: str) -> list[Finding]:
@@ -86,8 +89,9 @@ def parts(text: str) -> Iterator[tuple[int, str]]:
 
 def _findings_in(part: str, part_start: int) -> Iterator[Finding]:
     folded = part if part.isascii() else _folded(part)
+    digits = _digits(folded)
     found: list[tuple[tuple[int, int], Kind]] = [
-        (span, kind) for kind, spans in _spans_by_kind(folded) for span in spans
+        (span, kind) for kind, digits_min, spans in _DETECTORS if digits >= digits_min for span in spans(folded)
     ]
     if not found:
         return
@@ -100,6 +104,10 @@ def _folded(text: str) -> str:
     """NFKC, and the digits of every script as ASCII."""
     normal = unicodedata.normalize("NFKC", text)
     return _FOREIGN_DIGIT.sub(lambda match: str(unicodedata.digit(match.group())), normal)
+
+
+def _digits(folded: str) -> int:
+    return sum(map(folded.count, "0123456789"))
 
 
 def _origins(text: str) -> list[tuple[int, int]]:
@@ -141,11 +149,3 @@ _DETECTORS: tuple[tuple[Kind, int, Callable[[str], Iterator[tuple[int, int]]]], 
     ("phone", 7, personal_numbers.phones),
     ("iban", 8, personal_numbers.ibans),
 )
-
-
-def _spans_by_kind(folded: str) -> Iterator[tuple[Kind, Iterator[tuple[int, int]]]]:
-    """Each kind that the text has digits enough for, with where it is: found only as far as somebody asks."""
-    digits = sum(map(folded.count, "0123456789"))
-    for kind, digits_min, spans in _DETECTORS:
-        if digits >= digits_min:
-            yield kind, spans(folded)
