@@ -104,7 +104,7 @@ def _pair_synonyms(left: Sequence[Word], right: Sequence[Word], partner: dict[in
     taken = set(partner.values())
     free = [at for at in range(len(right)) if at not in taken and right[at].kind in (Kind.WORD, Kind.NAME)]
     lone = [at for at in range(len(left)) if at not in partner and left[at].kind in (Kind.WORD, Kind.NAME)]
-    if len(free) > _SYNONYM_CANDIDATES_MAX or len(lone) > _SYNONYM_CANDIDATES_MAX:
+    if not free or not lone or len(free) > _SYNONYM_CANDIDATES_MAX or len(lone) > _SYNONYM_CANDIDATES_MAX:
         return 0
     forms = {right[at].folded.rstrip("s") for at in free} | {right[at].key for at in free}
     capitals = any(right[at].text[0].isupper() for at in free)

@@ -79,11 +79,13 @@ def joined_values(slots: Sequence[Slot]) -> list[Slot]:
     joined: list[Slot] = []
     waiting: list[Slot] = []
     for slot in slots:
-        partner = next((other for other in waiting if _same_value_kind(other, slot)), None)
-        if slot.is_replaced or not partner:
+        if slot.is_replaced:
             joined.append(slot)
-            if not slot.is_replaced:
-                waiting.append(slot)
+            continue
+        partner = next((other for other in waiting if _same_value_kind(other, slot)), None)
+        if partner is None:
+            joined.append(slot)
+            waiting.append(slot)
             continue
         waiting.remove(partner)
         joined[joined.index(partner)] = Slot(partner.ours or slot.ours, partner.theirs or slot.theirs)
