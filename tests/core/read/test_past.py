@@ -30,7 +30,7 @@ def day(year: int) -> str:
 
 def held(scene: Scene, as_of: int, basis: Any = "valid_time", key: str = "gate") -> Row | None:
     images = [image for images in scene.state.recent.values() for image in images if image.memory_key == key]
-    return held_last(held_by_each(scene.state, images, as_of, basis))
+    return held_last(held_by_each(images, as_of, basis))
 
 
 def told(scene: Scene, *times: int, basis: Any = "valid_time", key: str = "gate") -> list[Any]:
@@ -133,18 +133,25 @@ def test_a_retired_row_holds_until_its_successor_begins_and_names_it() -> None:
     assert scene.state.rows[row.superseded_by].value == RED
 
 
+def test_from_when_its_successor_begins_a_retired_row_holds_no_longer() -> None:
+    scene = superseded(day(2024))
+    images = [image for images in scene.state.recent.values() for image in images]
+    for time, values in ((at(2024) - 1, [GREEN]), (at(2024), [RED])):
+        assert [one.image.value for one in held_by_each(scene.state, images, time, "valid_time")] == values
+
+
 def test_a_successor_without_a_time_begins_when_it_was_said() -> None:
     scene = superseded()
     began = max(row.version for row in scene.state.rows.values() if row.value == RED)
     assert told(scene, began - 1, began) == [GREEN, RED]
 
 
-def test_a_successor_that_is_forgotten_began_when_the_row_was_retired() -> None:
+def test_a_row_stays_retired_from_then_on_whatever_becomes_of_its_successor() -> None:
     scene = superseded(day(2024))
     (old,) = (row for row in scene.state.rows.values() if row.value == GREEN)
     scene.state.forget(old.superseded_by)
     del scene.state.recent[old.superseded_by]
-    assert told(scene, at(2024), old.version - 1, old.version) == [GREEN, GREEN, None]
+    assert told(scene, at(2024) - 1, at(2024), old.version) == [GREEN, None, None]
 
 
 def test_a_retired_row_is_known_until_it_was_retired() -> None:
@@ -259,7 +266,7 @@ def test_each_memory_that_held_is_told_once_and_others_not_at_all() -> None:
     scene.set("moat", "Pike swim in the moat.", valid_at=day(2022))
     scene.set("well", "The well is forty feet deep.", valid_at=day(2026))
     images = [image for images in scene.state.recent.values() for image in images]
-    found = held_by_each(scene.state, images, at(2025), "valid_time")
+    found = held_by_each(images, at(2025), "valid_time")
     assert sorted((one.image.memory_key, one.image.value, one.began) for one in found) == [
         ("gate", RED, at(2024)),
         ("moat", "Pike swim in the moat.", at(2022)),
