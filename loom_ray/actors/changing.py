@@ -75,7 +75,7 @@ async def apply(home: Home, request: ApplyRequest, remember: Remember) -> Receip
     found = [] if request.query is None else await _searched(home, request)
     draft = home.draft(by("memory.apply", request))
     targets = [row for row in (draft.row(memory_id) for memory_id in found) if row is not None]
-    targets = [row for row in targets if may_apply(row, request, draft.now)][: request.limit]
+    targets = [row for row in targets if may_apply(row, request, draft.now)]
     if request.filter is not None:
         targets = filtered(home.state, request, request.filter, draft.now)
     answer = decide_apply(draft, request, targets, home.settings)
@@ -83,14 +83,23 @@ async def apply(home: Home, request: ApplyRequest, remember: Remember) -> Receip
 
 
 async def _searched(home: Home, request: ApplyRequest) -> list[str]:
-    wanted = {"query": request.query, "user_id": request.user_id, "include_duplicates": True}
-    hits = await best_of(home, SearchRequest.model_validate(wanted), request.limit or 1)
-    return [hit.memory_id for hit in hits]
+    """The best of the rows that the request may reach: it looks further until it has as many as asked for."""
+    assert request.query is not None
+    assert request.limit is not None
+    search = SearchRequest.model_construct(query=request.query, user_id=request.user_id, include_duplicates=True)
+    k = request.limit
+    while True:
+        hits = await best_of(home, search, k)
+        rows = ((hit.memory_id, home.state.rows.get(hit.memory_id)) for hit in hits)
+        mine = [name for name, row in rows if row is not None and may_apply(row, request, home.now())]
+        if len(mine) >= request.limit or len(hits) < k:
+            return mine[: request.limit]
+        k *= 4
 
 
 async def clear(home: Home, request: ClearRequest, remember: Remember) -> Receipt:
     draft = home.draft(by("memory.clear", request))
-    rows = rows_of_subject(home.state, request, draft.now)
+    rows = rows_of_subject(home.state, request)
     return await carry_out(home, draft, decide_clear(draft, request, rows, home.settings.clear_rows_max), remember)
 
 

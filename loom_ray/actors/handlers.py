@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loom_ray.actors import changing, past, reading, writing
+from loom_ray.actors import changing, past, reading, settling, writing
 from loom_ray.actors.changing import at_once
 from loom_ray.actors.home import Home
 from loom_ray.contract.scope import Receipt
+from loom_ray.core.decide.duplicates import decide_dedup_resolve
 from loom_ray.core.decide.mark import decide_lock, decide_touch, decide_unlock, decide_unpin
 from loom_ray.core.decide.remove import decide_delete, decide_delete_version, decide_reject
+from loom_ray.core.decide.resolve import decide_allowlist_remove
 
 Reader = Callable[[Home, Any], Awaitable[Receipt]]
 Writer = Callable[[Home, Any, writing.Remember], Awaitable[Receipt]]
@@ -25,7 +27,10 @@ READERS: dict[str, Reader] = {
     "memory.statuses": reading.statuses_,
     "memory.history": past.history,
     "memory.auto_retirements": past.auto_retirements,
-    "conflicts.list": reading.conflicts,
+    "memory.dedup_list": settling.dedup_list,
+    "conflicts.list": settling.conflicts,
+    "conflicts.propose_revision": settling.propose_revision,
+    "conflicts.allowlist_list": settling.allowlist,
     "audit.list": past.audit_list,
 }
 WRITERS: dict[str, Writer] = {
@@ -46,4 +51,9 @@ WRITERS: dict[str, Writer] = {
     "memory.move": changing.move,
     "memory.apply": changing.apply,
     "memory.clear": changing.clear,
+    "memory.dedup_resolve": at_once("memory.dedup_resolve", decide_dedup_resolve),
+    "memory.dedup_collapse": settling.dedup_collapse,
+    "memory.resolve_orphan_duplicates": settling.resolve_orphans,
+    "conflicts.resolve": settling.resolve,
+    "conflicts.allowlist_remove": at_once("conflicts.allowlist_remove", decide_allowlist_remove),
 }

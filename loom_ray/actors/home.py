@@ -17,6 +17,7 @@ from loom_ray.core.decide.remove import carry_out_end
 from loom_ray.core.decide.rules import DAY_NS, Rules
 from loom_ray.core.draft import By, Draft
 from loom_ray.core.ends import Ends, is_over
+from loom_ray.core.read.conflicts import Causes
 from loom_ray.core.records import Audited, Record, Registered, RowWritten, Vectors
 from loom_ray.core.row import Row
 from loom_ray.core.state import State
@@ -64,6 +65,7 @@ class Home:
         self.broken = False  # a commit failed: the state is ahead of the log and must be rebuilt from it
         self.indexes = Indexes(settings.namespace_queue_max)
         self.ends = Ends()
+        self.causes = Causes()
         self.embedder = embedder
         self.description: Description | None = None
         self.folding: list[Folding] = []
@@ -86,9 +88,11 @@ class Home:
         waits until all is durable."""
         now = self.now()
         while not self.broken and (due := self.ends.due(now)):
-            self._end(due, now)
-            for memory_id in due:
-                self.ends.put(self.state.rows[memory_id], after=now)
+            try:
+                self._end(due, now)
+            finally:  # also of one that no commit can hold: it must not stand in everybody's way
+                for memory_id in due:
+                    self.ends.put(self.state.rows[memory_id], after=now)
 
     def _end(self, memory_ids: list[str], now: int) -> None:
         draft = Draft(self.state, now, By("memory.expire", "worker:expiry"))
@@ -103,7 +107,8 @@ class Home:
         except PayloadTooLarge:  # long values: fewer at a time
             half = len(memory_ids) // 2
             if not half:
-                raise
+                _log.exception("%s cannot leave: its end is more than one commit can hold", memory_ids[0])
+                return
             self._end(memory_ids[:half], now)
             self._end(memory_ids[half:], now)
 
@@ -242,6 +247,7 @@ class Home:
             rows=rows,
             vectors=self.indexes.stored(rows),
             answers=list(state.answers.values()),
+            allowed=list(state.allowed.values()),
             registered=Registered(state.settings, self.now()) if state.settings else None,
             embedder=state.stamp,
             last_version=state.last_version,
@@ -273,7 +279,7 @@ class Home:
             _log.warning("a snapshot failed; the log keeps everything until the next: %s", task)
             self._snapshot_from = self.now() + RETRY_SNAPSHOT_NS
             return
-        self.folding.remove(folding)
+        del self.folding[: self.folding.index(folding) + 1]  # also what earlier ones that failed had begun to fold
 
 
 def stored_state(image: StateImage) -> State:
@@ -284,5 +290,6 @@ def stored_state(image: StateImage) -> State:
     state.last_version = max(state.last_version, image.last_version)
     state.settings = dict(image.registered.settings) if image.registered else {}
     state.answers.update((answer.key, answer) for answer in image.answers)
+    state.allowed.update(((pair.key_a, pair.key_b), pair) for pair in image.allowed)
     state.stamp = image.embedder
     return state

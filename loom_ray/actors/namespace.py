@@ -86,7 +86,7 @@ class Namespace:
         if self._next_end is not None:
             self._next_end.cancel()
         due = self.home.ends.next()
-        if due is not None and not self._leaving:
+        if due is not None and not self._leaving and not self.home.broken:
             wait_s = min(max(0.0, (due - self.home.now()) / SECOND_NS), NEXT_END_S_MAX)
             self._next_end = asyncio.get_running_loop().call_later(wait_s, self._end_is_due)
 

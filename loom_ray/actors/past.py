@@ -22,11 +22,11 @@ from loom_ray.core.read.auditing import SUPERSEDED, audit_page, retirements_page
 from loom_ray.core.read.cursor import read_cursor
 from loom_ray.core.read.listing import ANYBODY
 from loom_ray.core.read.one import rows_meant
-from loom_ray.core.read.past import held_by_each
+from loom_ray.core.read.past import held_by_each, moment
 from loom_ray.core.read.searching import fits, past_answer
 from loom_ray.core.read.view import row_view
 from loom_ray.core.records import Audited, Vectors
-from loom_ray.core.row import Row
+from loom_ray.core.row import Row, Status
 from loom_ray.core.text.chunks import excerpt
 from loom_ray.core.text.preparation import has_meaning
 from loom_ray.storage.audits import AuditWanted
@@ -69,21 +69,26 @@ def _merged(recent: list[Row], folded: Iterable[Row]) -> list[Row]:
 # ---- search in the past ----------------------------------------------------------------------------------------------
 async def search_as_of(home: Home, request: SearchRequest, query: str, vector: Vectors) -> SearchAnswer:
     """By meaning and by words among what held then, ranked as a search of today's rows would be."""
-    as_of = to_ns(request.as_of)
-    assert as_of is not None
+    as_of = moment(request)
     recent = home.all_images_in_memory()
     try:
         folded = await home.store.images_at(as_of, request.as_of_basis)
     except StorageError as failure:
         raise storage_refusal("the history cannot be read", failure) from failure
-    held = held_by_each(home.state, _merged(recent, folded), as_of, request.as_of_basis)
-    images = {one.image.memory_id: one.image for one in held if fits(one.image, request)}
+    held = held_by_each(_merged(recent, folded), as_of, request.as_of_basis)
+    images = {one.image.memory_id: one.image for one in held if fits(one.image, request) and _may_show(home, one.image)}
     if not images:
         return SearchAnswer(results=[])
     words = await home.indexes.in_thread(lambda: _words_of(images.values()))
     vectors = await _vectors_of(home, images, words, request.query)
     ranked = await home.indexes.in_thread(lambda: _ranked(images, words, vectors, query, vector, request.top_k))
     return past_answer(images, ranked, request.top_k)
+
+
+def _may_show(home: Home, image: Row) -> bool:
+    """Not what has become a secret since, and not the old key of a fact that moved: it is found where it is now."""
+    row = home.state.rows.get(image.memory_id)
+    return row is None or (row.sensitivity != "high" and row.status is not Status.REDIRECT)
 
 
 def _words_of(images: Iterable[Row]) -> WordIndex:
@@ -131,7 +136,7 @@ async def audit_list(home: Home, request: AuditListRequest) -> AuditListAnswer:
         effects=request.include_effects,
         memory_key=request.memory_key or "",
         memory_id=request.memory_id or "",
-        user_id="" if request.user_id in ANYBODY else request.user_id,
+        user_id=_user_of(request),
         actor=request.actor,
         run_id=request.run_id,
         since=to_ns(request.since),
@@ -142,10 +147,14 @@ async def audit_list(home: Home, request: AuditListRequest) -> AuditListAnswer:
     return audit_page(rows, request.limit)
 
 
+def _user_of(request: AuditListRequest | AutoRetirementsRequest) -> str:
+    return "" if request.user_id in ANYBODY else request.user_id
+
+
 async def auto_retirements(home: Home, request: AutoRetirementsRequest) -> AutoRetirementsAnswer:
     place = read_cursor(request.cursor, int)
     since = home.now() - RETIREMENT_DAYS * DAY_NS if request.since is None else to_ns(request.since)
-    wanted = AuditWanted(actions=frozenset({SUPERSEDED}), effects=False, since=since)
+    wanted = AuditWanted(actions=frozenset({SUPERSEDED}), effects=False, user_id=_user_of(request), since=since)
     count = 2 * request.limit
     while True:
         rows = await audits(home, wanted, place[0] if place else None, count)

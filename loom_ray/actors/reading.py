@@ -6,11 +6,8 @@ from dataclasses import asdict
 
 from loom_ray.actors.home import Home
 from loom_ray.actors.past import images_of, search_as_of
-from loom_ray.contract.fields import to_ns
 from loom_ray.contract.namespaces import Counts, EmbedderView, InfoAnswer, InfoRequest, NamespaceSettings
 from loom_ray.contract.reading import (
-    ConflictsListAnswer,
-    ConflictsListRequest,
     GetAnswer,
     GetByIdRequest,
     GetRequest,
@@ -25,9 +22,9 @@ from loom_ray.contract.reading import (
     TimelineRequest,
 )
 from loom_ray.contract.writing import ThresholdView
-from loom_ray.core.read.listing import list_conflicts, list_rows
+from loom_ray.core.read.listing import list_rows
 from loom_ray.core.read.one import found, get, get_by_id, rows_meant
-from loom_ray.core.read.past import held_by_each, held_last
+from loom_ray.core.read.past import held_by_each, held_last, moment
 from loom_ray.core.read.searching import ANYBODY, search_hits, searched_statuses
 from loom_ray.core.read.timeline import statuses, timeline
 from loom_ray.core.records import Vectors
@@ -53,12 +50,6 @@ async def get_by_id_(home: Home, request: GetByIdRequest) -> GetAnswer:
 
 async def list_(home: Home, request: ListRequest) -> ListAnswer:
     answer = list_rows(home.state, request, home.namespace, home.now())
-    await home.durable()
-    return answer
-
-
-async def conflicts(home: Home, request: ConflictsListRequest) -> ConflictsListAnswer:
-    answer = list_conflicts(home.state, request, home.namespace, home.now())
     await home.durable()
     return answer
 
@@ -104,10 +95,8 @@ async def _meaning(home: Home, query: str) -> Vectors:
 
 
 async def _image_as_of(home: Home, request: GetRequest) -> Row | None:
-    as_of = to_ns(request.as_of)
-    assert as_of is not None
     images = [image for row in rows_meant(home.state, request) for image in await images_of(home, row.memory_id)]
-    return held_last(held_by_each(home.state, images, as_of, request.as_of_basis))
+    return held_last(held_by_each(images, moment(request), request.as_of_basis))
 
 
 async def info(home: Home, request: InfoRequest) -> InfoAnswer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast, get_args
@@ -98,7 +99,7 @@ def _unknown(op: Op, arguments: dict[str, Any]) -> tuple[list[str], dict[str, st
     """Names of arguments that nobody knows, and what those that are close to a real one were meant to be."""
     ignored: list[str] = []
     meant: dict[str, str] = {}
-    for place, model, item in [("", op.request, arguments), *_entries(op.request, arguments)]:
+    for place, model, item in [("", op.request, arguments), *_nested(op.request, arguments)]:
         for name in [name for name in item if name not in model.model_fields]:
             ignored.append(printable(place + name))
             if close := _close_to(model, name[:64]):
@@ -116,12 +117,19 @@ def _close_to(model: type[BaseModel], name: str) -> str:
     return next(iter(difflib.get_close_matches(name, model.model_fields, n=1, cutoff=NEAR_MISS_RATIO)), "")
 
 
-def _entries(model: type[BaseModel], arguments: dict[str, Any]) -> list[tuple[str, type[BaseModel], dict[str, Any]]]:
-    """The places, the model and the arguments of a batch's entries, where the op takes a batch."""
-    field_of_entries = model.model_fields.get("entries")
-    entries: Any = arguments.get("entries")
-    if field_of_entries is None or not isinstance(entries, list):
-        return []
-    entry_model = get_args(field_of_entries.annotation)[0]
-    items = cast(list[Any], entries)
-    return [(f"entries[{i}].", entry_model, entry) for i, entry in enumerate(items) if isinstance(entry, dict)]
+def _nested(model: type[BaseModel], arguments: dict[str, Any]) -> Iterator[tuple[str, type[BaseModel], dict[str, Any]]]:
+    """The places, the models and the arguments of objects within the request: a batch's entries, a filter."""
+    for name, inner in _models_within(model):
+        given: Any = arguments.get(name)
+        if isinstance(given, dict):
+            yield f"{name}.", inner, cast(dict[str, Any], given)
+        elif isinstance(given, list):
+            items = enumerate(cast(list[Any], given))
+            yield from ((f"{name}[{i}].", inner, item) for i, item in items if isinstance(item, dict))
+
+
+@lru_cache(maxsize=256)
+def _models_within(model: type[BaseModel]) -> list[tuple[str, type[BaseModel]]]:
+    """The fields that hold another model, alone, optional or in a list."""
+    within = [(name, kind) for name, field in model.model_fields.items() for kind in get_args(field.annotation)]
+    return [(name, kind) for name, kind in within if isinstance(kind, type) and issubclass(kind, BaseModel)]

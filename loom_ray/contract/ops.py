@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loom_ray.contract import auditing, changing, errors, many, namespaces, reading, writing
+from loom_ray.contract import auditing, changing, conflicts, duplicates, errors, many, namespaces, reading, writing
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Receipt, Scoped
 
@@ -103,8 +103,28 @@ _TABLE = (
        "Every version of a key's row, newest first.", mcp=True),
     Op("memory.auto_retirements", "viewer", "read", auditing.AutoRetirementsRequest, auditing.AutoRetirementsAnswer,
        "What the server retired by itself, newest first."),
-    Op("conflicts.list", "viewer", "read", reading.ConflictsListRequest, reading.ConflictsListAnswer,
-       "Rows that contradict each other and wait for a decision."),
+    Op("memory.dedup_list", "admin", "read", duplicates.DedupListRequest, duplicates.DedupListAnswer,
+       "Rows that say the same, as clusters of a canonical and its duplicates."),
+    Op("memory.dedup_resolve", "admin", "admin", duplicates.DedupResolveRequest, duplicates.DedupResolveAnswer,
+       "Settle which row of a duplicate pair stays, or that both do.", writes=True,
+       refusals=(errors.PreconditionFailed, errors.Locked, errors.OutcomeUnknown)),
+    Op("memory.dedup_collapse", "writer", "bulk", duplicates.DedupCollapseRequest, duplicates.DedupCollapseAnswer,
+       "Retire all duplicates behind their canonicals; a dry run unless told otherwise.", writes=True,
+       refusals=(errors.OutcomeUnknown,)),
+    Op("memory.resolve_orphan_duplicates", "writer", "bulk", duplicates.ResolveOrphansRequest,
+       duplicates.ResolveOrphansAnswer, "Bring duplicates back whose canonical is gone.", writes=True,
+       refusals=(errors.OutcomeUnknown,)),
+    Op("conflicts.list", "viewer", "read", conflicts.ConflictsListRequest, conflicts.ConflictsListAnswer,
+       "Rows that contradict each other and wait for a decision, or the causes that they have in common."),
+    Op("conflicts.propose_revision", "viewer", "read", conflicts.ProposeRevisionRequest,
+       conflicts.ProposeRevisionAnswer, "How a row's conflicts could be settled, and what speaks for it."),
+    Op("conflicts.resolve", "admin", "admin", conflicts.ResolveRequest, conflicts.ResolveAnswer,
+       "Settle a row's conflicts, or those of a whole cause.", writes=True, refusals=(errors.OutcomeUnknown,)),
+    Op("conflicts.allowlist_list", "viewer", "read", conflicts.AllowlistListRequest, conflicts.AllowlistListAnswer,
+       "Pairs of keys that are never flagged."),
+    Op("conflicts.allowlist_remove", "admin", "admin", conflicts.AllowlistRemoveRequest,
+       conflicts.AllowlistRemoveAnswer, "Let a pair be flagged again by later writes.", writes=True,
+       refusals=(errors.OutcomeUnknown,)),
     Op("audit.list", "admin", "read", auditing.AuditListRequest, auditing.AuditListAnswer,
        "Who did what to which memory, newest first; hashes, never values."),
 )  # fmt: skip

@@ -132,22 +132,6 @@ class HistoryAnswer(Receipt):
     rows: list[RowView]
 
 
-class ConflictsListRequest(Reads):
-    """Rows that wait for a person to settle which of them holds."""
-
-    limit: Limit = 50
-    cursor: Cursor = ""
-    count_only: bool = False
-    keys_only: bool = False
-
-
-class ConflictsListAnswer(Receipt):
-    rows: list[RowView]
-    keys: list[str]
-    count: int = Field(description="all conflicted rows of the namespace")
-    next_cursor: str = ""
-
-
 class TimelineRequest(Reads):
     """Rows in the order of when their facts began: `valid_at`, or else when they were recorded."""
 

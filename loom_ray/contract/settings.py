@@ -65,6 +65,9 @@ class Settings(BaseSettings):
     cursor_chars_max: int = Field(8192, ge=256, description="a cursor holds a key and an id, encoded")
     query_chars_max: int = Field(8192, ge=1)
     clear_rows_max: int = Field(5000, ge=1, description="rows that one memory.clear retires")
+    resolve_pairs_max: int = Field(
+        1000, ge=1, description="pairs that one conflicts.resolve of a group or memory.dedup_collapse settles"
+    )
     as_of_embedded_max: int = Field(256, ge=0, description="past texts embedded for one search as_of; best words first")
     list_limit_max: int = Field(1000, ge=1)
     top_k_max: int = Field(100, ge=1)

@@ -45,6 +45,11 @@ class Details(Request):
     source_class: DowngradedSource | None = None
     source_resource_id: OptionalName = ""
 
+    @property
+    def given(self) -> set[str]:
+        """What the request names; null names nothing."""
+        return {name for name in self.model_fields_set if getattr(self, name) is not None}
+
     @field_validator("entities")
     @classmethod
     def _lowercase(cls, entities: list[str]) -> list[str]:
@@ -53,9 +58,9 @@ class Details(Request):
     @model_validator(mode="after")
     def _times_in_order(self) -> Self:
         if self.valid_at and self.valid_to and self.valid_to <= self.valid_at:
-            raise ValueError("valid_to must be later than valid_at")
+            raise ValueError("valid_to: must be later than valid_at")
         if self.clear_expiry and self.ttl_seconds is not None:
-            raise ValueError("clear_expiry and ttl_seconds exclude each other")
+            raise ValueError("clear_expiry: excludes ttl_seconds")
         return self
 
 
@@ -88,7 +93,7 @@ class Correction(Details):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.model_fields_set & (DETAILS - {"if_match_sha256"} | {"value"}):
+        if not self.given & (DETAILS - {"if_match_sha256"} | {"value"}):
             raise ValueError("value: nothing to correct is given")
         return self
 

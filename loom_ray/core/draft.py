@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from loom_ray.core.records import Audited, Record, Registered, Reinforced, RowWritten, Vectors
+from loom_ray.core.records import Allowed, Audited, Disallowed, Record, Registered, Reinforced, RowWritten, Vectors
 from loom_ray.core.row import Address, Row, Status, share_a_user
 from loom_ray.core.similarity import similarities
-from loom_ray.core.state import State
+from loom_ray.core.state import KeyPair, State
 
 
 class By(NamedTuple):
@@ -54,6 +54,7 @@ class Draft:
         self._rows: dict[str, Row] = {}
         self._ids_by_address: dict[Address, str] = {}
         self._ids: dict[str, set[str]] = defaultdict(set)  # by key, by digest and by canonical, as `key:…` and so on
+        self._allowed: dict[KeyPair, bool] = {}
         self._last_version = state.last_version
         self._commit_id = self.next_version
 
@@ -92,13 +93,31 @@ class Draft:
         """The next image of a row that exists, with these fields changed and its vectors kept."""
         return self.put(replace(row, **fields), None, note)
 
-    def reinforce(self, row: Row, note: Note) -> None:
-        self.records += (Reinforced(row.memory_id, self.now), self._audited(row, self._stamp(), note))
+    def reinforce(self, row: Row, note: Note, address: Address) -> None:
+        """`row` was said again, at `address`: under which key, and by whom, is what the audit tells of it."""
+        audited = self._audited(row, self._stamp(), note)
+        said = replace(audited, memory_key=address.memory_key, **address.identity._asdict())
+        self.records += (Reinforced(row.memory_id, self.now), said)
         self._remember(row.reinforced(self.now))
 
     def register(self, settings: dict[str, Any]) -> None:
         """The namespace's settings, whole."""
         self.records += (Registered(settings, self.now), self._audited(None, self._stamp(), PLAIN))
+
+    def is_allowed(self, key: str, other_key: str) -> bool:
+        """Whether rows of the two keys are known to be about different things."""
+        pair = _pair(key, other_key)
+        return self._allowed.get(pair, pair in self._state.allowed)
+
+    def allow(self, key: str, other_key: str, reason: str) -> None:
+        pair = _pair(key, other_key)
+        self.records.append(Allowed(*pair, self.now, reason, self.by.actor))
+        self._allowed[pair] = True
+
+    def disallow(self, key: str, other_key: str) -> None:
+        pair = _pair(key, other_key)
+        self.records += (Disallowed(*pair), self._audited(None, self._stamp(), PLAIN))
+        self._allowed[pair] = False
 
     @property
     def next_version(self) -> int:
@@ -141,6 +160,10 @@ class Draft:
     def _current(self, memory_ids: set[str]) -> list[Row]:
         rows = (self.row(memory_id) for memory_id in sorted(memory_ids))
         return [row for row in rows if row is not None]
+
+
+def _pair(key: str, other_key: str) -> KeyPair:
+    return (key, other_key) if key <= other_key else (other_key, key)
 
 
 class Excerpts:

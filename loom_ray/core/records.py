@@ -48,6 +48,25 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """Rows of these two keys are known to be about different things, and are not flagged; `key_a` <= `key_b`."""
+
+    key_a: str
+    key_b: str
+    at: int  # ns
+    reason: str
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disallowed:
+    """The pair may be flagged again."""
+
+    key_a: str
+    key_b: str
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedderStamp:
     """Which embedder the namespace's vectors come from; vectors of two embedders are never mixed."""
 
@@ -86,4 +105,4 @@ class Audited:
     run_id: str
 
 
-Record = Audited | RowWritten | Reinforced | Registered | Answered | EmbedderStamp
+Record = Audited | RowWritten | Reinforced | Registered | Answered | Allowed | Disallowed | EmbedderStamp

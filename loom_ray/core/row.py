@@ -37,6 +37,7 @@ class MemoryType(StrEnum):
     PROFILE = "profile"
 
 
+SHOWN_CHARS = 200  # of a text that is shown by the way
 SEARCHED_TYPES = frozenset({MemoryType.SEMANTIC, MemoryType.PROCEDURAL, MemoryType.DECISION})
 
 
@@ -102,6 +103,7 @@ class Row:
     lock_reason: str = ""
     demoted: bool = False  # readable by key and listed, but neither searched nor judged
     redirects_to: str = ""  # a memory id
+    ended_at: int | None = None  # ns; of a superseded row: when what took its place began to hold
     restored_from: str = ""  # the memory behind which it was retired when an undo brought it back
     restored_at: int | None = None  # version of the image that did
 
@@ -123,6 +125,11 @@ class Row:
         return self.memory_type in SEARCHED_TYPES and self.sensitivity != "high" and not self.demoted
 
     @property
+    def shown(self) -> str:
+        """The beginning of its text, for answers about other rows; nothing of a secret."""
+        return "" if self.sensitivity == "high" else self.text[:SHOWN_CHARS]
+
+    @property
     def text(self) -> str:
         return text_of(self.value)
 
@@ -135,6 +142,17 @@ class Row:
         if self.expires_at is None or not self.lock:
             return self.expires_at
         return None if self.locked_until is None else max(self.expires_at, self.locked_until)
+
+    @property
+    def began(self) -> int:
+        """When what it says began to hold (ns): its `valid_at`, or else when it was said."""
+        return self.valid_at if self.valid_at is not None else self.asserted_at or self.version
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether a tombstone is one because its time was up."""
+        gone_at = self.tombstoned_at
+        return self.expires_at is not None and gone_at is not None and gone_at >= self.expires_at
 
     def is_locked(self, now: int) -> bool:
         return bool(self.lock) and (self.locked_until is None or self.locked_until > now)

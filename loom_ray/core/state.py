@@ -8,10 +8,21 @@ from typing import Any
 
 from sortedcontainers import SortedDict, SortedSet
 
-from loom_ray.core.records import Answered, Audited, EmbedderStamp, Record, Registered, Reinforced, RowWritten
+from loom_ray.core.records import (
+    Allowed,
+    Answered,
+    Audited,
+    Disallowed,
+    EmbedderStamp,
+    Record,
+    Registered,
+    Reinforced,
+    RowWritten,
+)
 from loom_ray.core.row import NOBODY, Address, Row, Status
 
 IdsByUser = dict[str, set[str]]  # memory ids of each user: a namespace of many users must not be walked for one
+KeyPair = tuple[str, str]  # two keys in their order
 KeyOrder = tuple[str, str]  # (memory_key, memory_id): the order of every listing
 
 
@@ -23,6 +34,7 @@ class State:
         self.by_address: dict[Address, str] = {}
         self.by_key: SortedDict[str, IdsByUser] = SortedDict()
         self.conflicted: SortedSet[KeyOrder] = SortedSet()
+        self.allowed: SortedDict[KeyPair, Allowed] = SortedDict()
         self.settings: dict[str, Any] = {}
         self.answers: OrderedDict[str, Answered] = OrderedDict()
         self.stamp: EmbedderStamp | None = None
@@ -47,6 +59,10 @@ class State:
                 self.settings = settings
             case Answered():
                 self.answers[record.key] = record
+            case Allowed(key_a, key_b):
+                self.allowed[key_a, key_b] = record
+            case Disallowed(key_a, key_b):
+                self.allowed.pop((key_a, key_b), None)
             case EmbedderStamp():
                 self.stamp = record
 
@@ -98,6 +114,10 @@ class State:
 
     def duplicate_ids_of(self, memory_id: str) -> set[str]:
         return self._duplicates_of.get(memory_id, set())
+
+    def canonical_ids(self) -> list[str]:
+        """Of the rows that others repeat, in no order."""
+        return list(self._duplicates_of)
 
     def in_key_order(self, prefix: str, after: KeyOrder | None = None) -> Iterator[Row]:
         """Rows whose key starts with `prefix`, in listing order, from the first past `after`."""

@@ -15,7 +15,18 @@ from typing import Any, TypeVar
 import numpy as np
 import orjson
 
-from loom_ray.core.records import Answered, Audited, EmbedderStamp, Record, Registered, Reinforced, RowWritten, Vectors
+from loom_ray.core.records import (
+    Allowed,
+    Answered,
+    Audited,
+    Disallowed,
+    EmbedderStamp,
+    Record,
+    Registered,
+    Reinforced,
+    RowWritten,
+    Vectors,
+)
 from loom_ray.core.row import JsonValue, MemoryType, Row, Status
 
 T = TypeVar("T")
@@ -170,7 +181,10 @@ def of_plain(kind: type[Any]) -> Callable[[dict[str, Any]], Any]:
 
 NAMES: dict[type[Any], list[str]] = {
     kind: [field.name for field in fields(kind)]
-    for kind in (Audited, Row, RowWritten, Reinforced, Registered, Answered, EmbedderStamp, Opened, Folded, Closed)
+    for kind in (
+        *(Row, RowWritten, Reinforced, Registered, Answered, Allowed, Disallowed, Audited, EmbedderStamp),
+        *(Opened, Folded, Closed),
+    )
 }
 ROW_FIELDS = NAMES[Row]
 ROW_TUPLES = {field.name for field in fields(Row) if field.default == ()}
@@ -180,6 +194,8 @@ ENCODERS: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     Reinforced: ("reinforced", plain),
     Registered: ("registered", as_text("settings")),
     Answered: ("answered", as_text("answer")),
+    Allowed: ("allowed", plain),
+    Disallowed: ("disallowed", plain),
     EmbedderStamp: ("embedder", plain),
     Opened: ("opened", plain),
     Folded: ("folded", plain),
@@ -191,6 +207,8 @@ DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "reinforced": of_plain(Reinforced),
     "registered": of_text(Registered, "settings"),
     "answered": of_text(Answered, "answer"),
+    "allowed": of_plain(Allowed),
+    "disallowed": of_plain(Disallowed),
     "embedder": of_plain(EmbedderStamp),
     "opened": opened_from_json,
     "folded": of_plain(Folded),

@@ -19,7 +19,7 @@ TIME = pa.timestamp("ns", tz="UTC")
 TEXTS = pa.list_(pa.string())
 TYPES: dict[str, pa.DataType] = {
     **dict.fromkeys(("created_at", "valid_at", "valid_to", "expires_at", "tombstoned_at"), TIME),
-    **dict.fromkeys(("reinforced_at", "locked_until"), TIME),
+    **dict.fromkeys(("reinforced_at", "locked_until", "ended_at"), TIME),
     **dict.fromkeys(("tags", "entities", "files", "conflict_with"), TEXTS),
     **dict.fromkeys(("version", "char_limit", "chunks", "reinforcements", "asserted_at", "restored_at"), pa.int64()),
     **dict.fromkeys(("pinned", "demoted"), pa.bool_()),

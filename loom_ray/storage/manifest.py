@@ -17,7 +17,7 @@ MAJOR, MINOR = 1, 0
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFile:
-    """One Parquet file of a snapshot; `kind` is rows, vectors or answers."""
+    """One Parquet file of a snapshot; `kind` is rows, vectors, answers or allowed."""
 
     name: str
     kind: str

@@ -1,7 +1,8 @@
 """How is a whole namespace written down and read back? Parquet files of bounded size under `snapshot/<seq>/`.
 
 `rows-*.parquet` hold a row each (columns.py, and how many vectors it has), `vectors-*.parquet` a vector each in the
-order of the rows, `answers-*.parquet` the remembered answers. The manifest names them with sizes and checksums.
+order of the rows, `answers-*.parquet` the remembered answers, `allowed-*.parquet` the allowlist. The manifest names
+them with sizes and checksums.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loom_ray.core.records import Answered, EmbedderStamp, Registered, Vectors
+from loom_ray.core.records import Allowed, Answered, EmbedderStamp, Registered, Vectors
 from loom_ray.core.row import Row
 from loom_ray.storage.blobs import Blobs
-from loom_ray.storage.codec import json_text
+from loom_ray.storage.codec import NAMES, json_text
 from loom_ray.storage.columns import row_columns, rows_of
 from loom_ray.storage.errors import DamagedSnapshot
 from loom_ray.storage.manifest import Manifest, SnapshotFile, checksum
@@ -33,6 +34,7 @@ OffLoop = Callable[..., Awaitable[Any]]  # runs a blocking call elsewhere, as as
 
 ROWS_A_FILE = 20_000
 ANSWERS_A_FILE = 20_000
+ALLOWED_A_FILE = 20_000
 VECTOR_BYTES_A_FILE = 32 * 1024 * 1024
 ROWS_A_GROUP = 8_192
 FILES_AT_ONCE = 3  # loaded or stored at the same time, so that memory stays near the size of the image
@@ -50,6 +52,7 @@ class StateImage:
     rows: Sequence[Row] = field(default=(), repr=False)
     vectors: Sequence[Vectors | None] = field(default=(), repr=False)
     answers: Sequence[Answered] = field(default=(), repr=False)  # oldest first
+    allowed: Sequence[Allowed] = field(default=(), repr=False)
     registered: Registered | None = None
     embedder: EmbedderStamp | None = None
     last_version: int = 0
@@ -107,6 +110,8 @@ def tables_of(image: StateImage) -> Iterator[tuple[str, pa.Table]]:
     yield from (("vectors", table) for table in vector_tables(image))
     for start in range(0, len(image.answers), ANSWERS_A_FILE):
         yield "answers", answers_table(image.answers[start : start + ANSWERS_A_FILE])
+    for start in range(0, len(image.allowed), ALLOWED_A_FILE):
+        yield "allowed", allowed_table(image.allowed[start : start + ALLOWED_A_FILE])
 
 
 def dimensions_of(image: StateImage) -> int:
@@ -144,6 +149,11 @@ def answers_table(answers: Sequence[Answered]) -> pa.Table:
     )
 
 
+def allowed_table(allowed: Sequence[Allowed]) -> pa.Table:
+    columns = {name: [getattr(pair, name) for pair in allowed] for name in NAMES[Allowed]}
+    return pa.table(columns | {"at": pa.array(columns["at"], pa.int64())})
+
+
 async def load_image(
     blobs: Blobs, prefix: str, manifest: Manifest, off_loop: OffLoop = asyncio.to_thread
 ) -> StateImage:
@@ -176,7 +186,7 @@ def starts_of(manifest: Manifest, kind: str) -> list[int]:
 
 
 def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None) -> Any:
-    """Rows with their counts of vectors, or answers; vectors are written to the start of `target`."""
+    """Rows with their counts of vectors, answers or allowed pairs; vectors are written to the start of `target`."""
     if len(data) != file.bytes or checksum(data) != file.checksum:
         raise DamagedSnapshot(path, f"{len(data)} bytes whose size or checksum is not the manifest's")
     parquet = pq.ParquetFile(pa.BufferReader(data))
@@ -185,6 +195,8 @@ def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None
     table = parquet.read(use_threads=False)
     if file.kind == "rows":
         return rows_of(table.drop_columns(["vectors"])), table.column("vectors").to_pylist()
+    if file.kind == "allowed":
+        return [Allowed(**pair) for pair in table.to_pylist()]
     return answers_of(table)
 
 
@@ -213,6 +225,7 @@ def assemble(manifest: Manifest, parts: list[tuple[SnapshotFile, Any]], matrix: 
         rows=rows,
         vectors=vectors,
         answers=[answer for file, part in parts if file.kind == "answers" for answer in part],
+        allowed=[pair for file, part in parts if file.kind == "allowed" for pair in part],
         registered=manifest.registered,
         embedder=manifest.embedder,
         last_version=manifest.last_version,

@@ -129,7 +129,6 @@ def test_a_namespace_that_has_left_carries_nothing_out_any_more() -> None:
     awake(play)
 
 
-@pytest.mark.xfail(strict=True, reason="it wakes itself in every turn for an end that it cannot carry out any more")
 def test_a_namespace_that_broke_waits_to_be_opened_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play(scene: Scene) -> None:
         await scene.set("lease", LEASE, ttl_seconds=60)

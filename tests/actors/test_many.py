@@ -87,7 +87,6 @@ async def test_a_search_reaches_the_session_that_is_named(scene: Scene) -> None:
     assert await reached(scene, session_id="s2") == {"second"}
 
 
-@pytest.mark.xfail(strict=True, reason="the best rows are taken first, and those of others among them left out then")
 async def test_a_search_reaches_the_best_of_ones_own_rows_up_to_the_limit(scene: Scene) -> None:
     await scene.ask("namespace.register", default_conflict_policy="append_only")
     for number in range(3):

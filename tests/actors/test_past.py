@@ -147,21 +147,18 @@ async def test_a_moved_fact_is_known_under_its_old_key_until_it_moved(
     assert await told(scene, time(scene), key="door", as_of_basis="knowledge_time") == [GREEN]
 
 
-@pytest.mark.xfail(strict=True, reason="the image that is told is the redirect, whose value is hidden")
 async def test_a_moved_fact_was_true_under_its_old_key_until_it_moved(scene: Scene) -> None:
     (known,) = await said(scene, nothing, GREEN)
     await scene.ask("memory.move", memory_key="gate", new_memory_key="door")
     assert await told(scene, known) == [GREEN]
 
 
-@pytest.mark.xfail(strict=True, reason="until the move it holds under both keys")
 async def test_a_fact_that_moved_is_found_once_among_what_was_true(scene: Scene) -> None:
     (known,) = await said(scene, nothing, GREEN)
     await scene.ask("memory.move", memory_key="gate", new_memory_key="door")
     assert await found(scene, known) == [GREEN]
 
 
-@pytest.mark.xfail(strict=True, reason="times are shown in microseconds, cut off, and compared in nanoseconds")
 @BASES
 async def test_a_time_that_the_server_shows_is_one_at_which_the_row_held(scene: Scene, basis: str) -> None:
     scene.clock.ns += 123_456_789  # a clock of nanoseconds, shown in microseconds

@@ -202,7 +202,7 @@ def test_times_become_utc_and_must_be_in_order() -> None:
     naive = ask("memory.set", **fact(valid_at="2031-03-01T12:00:00")).request
     offset = ask("memory.set", **fact(valid_at="2031-03-01T17:30:00+05:30")).request
     assert naive.valid_at == offset.valid_at
-    with pytest.raises(InvalidRequest, match="valid_to must be later"):
+    with pytest.raises(InvalidRequest, match="valid_to: must be later"):
         ask("memory.set", **fact(valid_at="2031-03-01T12:00:00Z", valid_to="2031-03-01T12:00:00Z"))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import english_stems
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom_ray.core.text.lexicon import write_stems
 from loom_ray.core.text.statement import ANALYSED_CHARS_MAX, analyse, in_one_language
 from loom_ray.core.text.words import Kind, Word
 
@@ -175,7 +175,7 @@ def test_persons_and_things_that_nothing_names_are_indefinite() -> None:
 
 
 def test_the_packaged_stems_are_those_that_the_stemmer_gives() -> None:
-    assert write_stems.PATH.read_text(encoding="utf-8") == write_stems.lines(), write_stems.__doc__
+    assert english_stems.PATH.read_text(encoding="utf-8") == english_stems.lines(), english_stems.__doc__
 
 
 def test_a_name_tells_no_language() -> None:

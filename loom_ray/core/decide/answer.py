@@ -26,8 +26,6 @@ from loom_ray.core.decide.write import Written
 from loom_ray.core.draft import Draft
 from loom_ray.core.row import Row
 
-EXCERPT_CHARS = 200
-
 
 def set_answer(written: Written, namespace: str, dry_run: bool) -> SetAnswer:
     """Raises what the claim was refused with; a dry run is told of a pin by the verdict instead."""
@@ -120,7 +118,7 @@ def _peer_view(peer: Peer) -> PeerView:
         agent=row.agent,
         user_id=row.user_id,
         session_id=row.session_id,
-        excerpt=row.text[:EXCERPT_CHARS],
+        excerpt=row.shown,
         similarity=None if peer.similarity is None else round(peer.similarity, 6),
         differences=[
             DifferenceView(kind=one.kind, ours=one.ours, theirs=one.theirs) for one in peer.verdict.differences

@@ -12,14 +12,14 @@ from loom_ray.core.decide.addressing import addressed, readable
 from loom_ray.core.decide.answer import peer_views
 from loom_ray.core.decide.claim import Settled, settled_of
 from loom_ray.core.decide.guards import refuse_deletion
-from loom_ray.core.decide.links import repoint, unflag
+from loom_ray.core.decide.links import release_duplicates, repoint, unflag
 from loom_ray.core.decide.outcome import Outcome, outcome_with_vector
 from loom_ray.core.decide.remove import of
 from loom_ray.core.decide.rules import DAY_NS, Rules
 from loom_ray.core.decide.store import place
 from loom_ray.core.draft import PLAIN, Draft, Note
 from loom_ray.core.records import Vectors
-from loom_ray.core.row import Address, Row, Status
+from loom_ray.core.row import Address, Row, Status, share_a_user
 
 GONE = frozenset({Status.TOMBSTONED, Status.SUPERSEDED, Status.REJECTED})
 
@@ -42,7 +42,8 @@ def restorable(draft: Draft, request: RestoreRequest, rules: Rules) -> Arriving 
     if row is None or _why_not(draft, request, row, rules):
         return None
     undone = {"restored_from": row.superseded_by, "restored_at": draft.next_version} if row.superseded_by else {}
-    return Arriving(row, replace(row, status=Status.ACTIVE, tombstoned_at=None, superseded_by="", **undone))
+    back = replace(row, status=Status.ACTIVE, tombstoned_at=None, superseded_by="", ended_at=None, **undone)
+    return Arriving(row, back)
 
 
 def _why_not(draft: Draft, request: RestoreRequest, row: Row, rules: Rules) -> str:
@@ -103,7 +104,7 @@ def movable(draft: Draft, request: MoveRequest, fresh_id: str) -> Arriving | Non
             "if_match_sha256: the row's content is another one by now", {"current_sha256": row.content_sha256}
         )
     taken = draft.row_at(Address(request.new_memory_key, row.identity))
-    if taken is not None and taken.is_readable(draft.now):
+    if taken is not None and (taken.is_readable(draft.now) or taken.is_locked(draft.now)):
         raise KeyHoldsFact(f"new_memory_key: {request.new_memory_key!r} holds a fact already")
     memory_id = taken.memory_id if taken else fresh_id
     return Arriving(row, replace(row, memory_id=memory_id, memory_key=request.new_memory_key))
@@ -126,7 +127,9 @@ def decide_move(
     outcome = _judged(draft, image, {other: one for other, one in near.items() if other != row.memory_id}, rules)
     new = place(draft, None, replace(image, duplicate_of=""), outcome, vectors)
     canonical = draft.row(new.duplicate_of) or new if new.status is Status.DUPLICATE else new
-    repoint(draft, [repeat for repeat in repeats if repeat.memory_id != canonical.memory_id], canonical)
+    others = [repeat for repeat in repeats if repeat.memory_id != canonical.memory_id]
+    repoint(draft, [each for each in others if share_a_user(each.user_id, canonical.user_id)], canonical)
+    release_duplicates(draft, row)
     return MoveAnswer(
         moved=True,
         moved_from_id=old.memory_id,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from loom_ray.contract.fields import to_ns
@@ -26,14 +25,13 @@ from loom_ray.core.row import (
     content_sha256,
     text_of,
 )
-from loom_ray.core.sensitivity import detect
+from loom_ray.core.sensitivity import detect, parts
 from loom_ray.core.text.canonical import canonical_form
 from loom_ray.core.text.chunks import chunks, excerpt
 from loom_ray.core.text.preparation import has_meaning
 
 SECOND_NS = 1_000_000_000
 LEVELS = ("", "low", "medium", "high")
-SLICE_CHARS, OVERLAP_CHARS = 32_768, 512  # a secret longer than the overlap is one by its first part already
 
 Compared = tuple[str, float | None, bool, Thresholds]  # the other text, similarity, whether under one key
 
@@ -100,7 +98,7 @@ def settle_at(claim: Claim, address: Address, actor: str, run_id: str, rules: Ru
         memory_type=memory_type,
         retyped_from=retyped_from,
         sensitivity=sensitivity,
-        files=tuple(claim.files if "files" in claim.model_fields_set else detect_files(text, rules.settings.files_max)),
+        files=tuple(claim.files if "files" in claim.given else detect_files(text, rules.settings.files_max)),
         advisories=tuple(advisories(claim.value, rules.settings.memory_value_advisory_chars)),
         valid_at=to_ns(claim.valid_at),
         valid_to=to_ns(claim.valid_to),
@@ -160,14 +158,7 @@ def _sensitivity(claim: Claim, text: str, rules: Rules) -> str:
 def detected_sensitivity(text: str, rules: Rules) -> str:
     if not rules.settings.memory_sensitivity_autodetect:
         return ""
-    return max((detect(part).level for part in _slices(text)), key=LEVELS.index)
-
-
-def _slices(text: str) -> Iterator[str]:
-    """The whole text in overlapping parts: a scan of all of it in one go would hold the interpreter for seconds."""
-    yield text[: SLICE_CHARS + OVERLAP_CHARS]
-    for start in range(SLICE_CHARS, len(text), SLICE_CHARS):
-        yield text[start - OVERLAP_CHARS : start + SLICE_CHARS + OVERLAP_CHARS]
+    return max((detect(part).level for _, part in parts(text)), key=LEVELS.index)
 
 
 def _pieces(claim: Claim, text: str) -> tuple[str, ...]:

@@ -41,8 +41,7 @@ def _has_expired(row: Row, now: int, rules: Rules) -> bool:
     """Whether it left by itself, and not so long ago that it may not come back."""
     if row.is_live or row.status is Status.DUPLICATE:
         return not row.is_current(now)
-    by_itself = row.expires_at is not None and row.tombstoned_at is not None and row.tombstoned_at >= row.expires_at
-    return by_itself and now - (row.tombstoned_at or 0) <= rules.settings.restore_window_days * DAY_NS
+    return row.has_expired and now - (row.tombstoned_at or 0) <= rules.settings.restore_window_days * DAY_NS
 
 
 def _why_none(rows: list[Row]) -> str:
@@ -53,8 +52,8 @@ def _why_none(rows: list[Row]) -> str:
 
 def corrected(row: Row, request: UpdateRequest | UpdateByIdRequest, now: int, rules: Rules) -> Settled:
     """The row's claim with what the request names in place of what it said. Raises InvalidRequest."""
-    given = {name: getattr(request, name) for name in request.model_fields_set & DETAILS}
-    new_value = "value" in request.model_fields_set
+    given = {name: getattr(request, name) for name in request.given & DETAILS}
+    new_value = "value" in request.given
     value = request.value if new_value else row.value
     stored: dict[str, Any] = {
         "memory_type": row.memory_type.value,

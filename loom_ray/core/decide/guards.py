@@ -31,7 +31,7 @@ def locked(row: Row) -> Locked:
 
 def pinned(blocker: Row, what: str) -> PinnedConflict:
     return PinnedConflict(
-        f"value: {what}; change it with memory.update or memory.pin",
+        f"{what}; change it with memory.update or memory.pin",
         {"pinned_blocker_id": blocker.memory_id, "pinned_blocker_key": blocker.memory_key},
     )
 

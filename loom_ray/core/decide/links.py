@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loom_ray.core.draft import Draft, Note
-from loom_ray.core.row import Row, Status, share_a_user
+from loom_ray.core.row import NOBODY, Row, Status, share_a_user
 
 
 def flag(draft: Draft, row: Row, peers: Iterable[Row]) -> None:
@@ -17,36 +17,46 @@ def flag(draft: Draft, row: Row, peers: Iterable[Row]) -> None:
             draft.change(peer, note, status=Status.CONFLICTED, conflict_with=links)
 
 
-def unflag(draft: Draft, memory_id: str, former: Iterable[str]) -> None:
+def unflag(draft: Draft, memory_id: str, former: Iterable[str], note: Note | None = None) -> None:
     """`memory_id` contradicts these rows no longer; one that contradicts nobody else is active again."""
+    note = note or Note("unflagged", related_id=memory_id)
     for peer_id in former:
         peer = draft.row(peer_id)
         if peer is None or memory_id not in peer.conflict_with:
             continue
         links = tuple(other for other in peer.conflict_with if other != memory_id)
         status = Status.ACTIVE if peer.status is Status.CONFLICTED and not links else peer.status
-        draft.change(peer, Note("unflagged", related_id=memory_id), status=status, conflict_with=links)
+        draft.change(peer, note, status=status, conflict_with=links)
 
 
 def heirs(draft: Draft, canonical: Row) -> list[Row]:
-    """Its duplicates; the first takes its place: the oldest that is searched."""
+    """Its duplicates; the first takes its place: one that is searched, and one of nobody, who speaks for all users,
+    before the oldest of a user."""
     duplicates = draft.duplicates_of(canonical.memory_id)
-    return sorted(duplicates, key=lambda row: (row.demoted, row.created_at, row.memory_id))
+    return sorted(duplicates, key=lambda row: (row.demoted, row.user_id != NOBODY, row.created_at, row.memory_id))
 
 
 def release_duplicates(draft: Draft, canonical: Row) -> None:
-    """`canonical` (its last image that said so) no longer says what its duplicates repeat: the oldest of them takes its
-    place, contradictions included, so that the fact stays served and flagged; the others repeat that one."""
-    heir, *others = heirs(draft, canonical) or (None,)
-    if heir is None:
-        return
+    """`canonical` (its last image that said so) no longer says what its duplicates repeat: the first of them takes its
+    place, contradictions included, so that the fact stays served and flagged; the others repeat that one, and of those
+    that are other users' the first of each."""
+    waiting = heirs(draft, canonical)
+    while waiting:
+        heir = promote(draft, waiting[0], canonical)
+        fitting = [row for row in waiting[1:] if share_a_user(row.user_id, heir.user_id)]
+        repoint(draft, fitting, heir)
+        waiting = [row for row in waiting[1:] if not share_a_user(row.user_id, heir.user_id)]
+
+
+def promote(draft: Draft, heir: Row, canonical: Row) -> Row:
+    """A duplicate stands by itself from now on, and contradicts what its canonical contradicted."""
     peers = _rivals(draft, canonical, heir)
     links = tuple(peer.memory_id for peer in peers)
     status = Status.CONFLICTED if links else Status.ACTIVE
     note = Note("released", related_id=canonical.memory_id)
     heir = draft.change(heir, note, status=status, duplicate_of="", conflict_with=links)
     flag(draft, heir, peers)
-    repoint(draft, others, heir)
+    return heir
 
 
 def repoint(draft: Draft, duplicates: Iterable[Row], canonical: Row) -> None:
@@ -67,4 +77,11 @@ def _rivals(draft: Draft, canonical: Row, heir: Row) -> list[Row]:
     if heir.demoted:
         return []
     peers = (draft.row(peer_id) for peer_id in canonical.conflict_with if peer_id != heir.memory_id)
-    return [peer for peer in peers if peer is not None and peer.is_live and share_a_user(peer.user_id, heir.user_id)]
+    return [
+        peer
+        for peer in peers
+        if peer is not None
+        and peer.is_live
+        and share_a_user(peer.user_id, heir.user_id)
+        and not draft.is_allowed(heir.memory_key, peer.memory_key)
+    ]

@@ -14,7 +14,7 @@ from loom_ray.core.decide.claim import SECOND_NS
 from loom_ray.core.decide.mark import keyed, label, lock, touch
 from loom_ray.core.decide.remove import bury, demote, of
 from loom_ray.core.draft import Draft, Note
-from loom_ray.core.row import NOBODY, Row
+from loom_ray.core.row import NOBODY, Row, Status
 from loom_ray.core.state import State
 
 Change = Callable[[Draft, Row], Row]
@@ -33,7 +33,7 @@ def decide_apply(draft: Draft, request: ApplyRequest, targets: Iterable[Row], se
         try:
             answer.applied.append(AppliedRow(**of(change(draft, row))))
         except LoomError as refusal:
-            answer.refused.append(_refused(row.memory_key, refusal, row.memory_id))
+            answer.refused.append(refused_row(row.memory_key, refusal, row.memory_id))
     return answer
 
 
@@ -43,7 +43,7 @@ def _change(request: ApplyRequest, now: int, settings: Settings) -> Change:
     changes: dict[str, Change] = {
         "delete": lambda draft, row: bury(draft, row, note),
         "expire": lambda draft, row: touch(draft, row, until, note),
-        "lock": lambda draft, row: lock(draft, row, request.mode, until, note),
+        "lock": lambda draft, row: lock(draft, row, request.mode, until, request.reason, note),
         "label": lambda draft, row: label(draft, row, request.add_tags, request.remove_tags, note, settings),
         "demote": lambda draft, row: demote(draft, row, note),
     }
@@ -56,7 +56,7 @@ def _rows_of_keys(draft: Draft, request: ApplyRequest, answer: ApplyAnswer) -> l
         try:
             row = readable(draft, keyed(request, key))
         except LoomError as refusal:
-            answer.refused.append(_refused(key, refusal))
+            answer.refused.append(refused_row(key, refusal))
             continue
         if row is None:
             answer.refused.append(RefusedRow(memory_key=key, code="NOT_FOUND", message="memory_key: no row holds it"))
@@ -105,19 +105,19 @@ def decide_clear(draft: Draft, request: ClearRequest, rows: Iterable[Row], rows_
             bury(draft, row, Note(reason=request.reason))
             answer.cleared += 1
         except LoomError as refusal:
-            answer.refused.append(_refused(row.memory_key, refusal, row.memory_id))
+            answer.refused.append(refused_row(row.memory_key, refusal, row.memory_id))
     return answer
 
 
-def rows_of_subject(state: State, request: ClearRequest, now: int) -> list[Row]:
-    """Whatever a read could serve of them, duplicates included."""
+def rows_of_subject(state: State, request: ClearRequest) -> list[Row]:
+    """All that is not deleted yet, whatever reads make of it: nothing of them may be restored by accident."""
     of_user = request.user_id != NOBODY
     return [
         row
         for row in state.rows.values()
-        if (row.user_id if of_user else row.agent) == request.subject and row.is_readable(now)
+        if (row.user_id if of_user else row.agent) == request.subject and row.status is not Status.TOMBSTONED
     ]
 
 
-def _refused(memory_key: str, refusal: LoomError, memory_id: str = "") -> RefusedRow:
+def refused_row(memory_key: str, refusal: LoomError, memory_id: str = "") -> RefusedRow:
     return RefusedRow(memory_id=memory_id, memory_key=memory_key, code=refusal.code, message=refusal.message)

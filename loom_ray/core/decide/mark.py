@@ -71,16 +71,18 @@ def decide_lock(draft: Draft, request: LockRequest) -> LockAnswer:
         until = draft.now + request.ttl_seconds * SECOND_NS
     if until is not None and until <= draft.now:
         raise InvalidRequest("until: must lie in the future")
-    held = lock(draft, row, request.mode, until, Note(reason=request.reason))
+    held = lock(draft, row, request.mode, until, request.reason, Note(reason=request.reason))
     return LockAnswer(locked=True, mode=held.lock, locked_until=to_rfc3339(held.locked_until), **of(held))
 
 
-def lock(draft: Draft, row: Row, mode: str, until: int | None, note: Note) -> Row:
-    """Raises Locked where it would loosen the lock that is there: a weaker mode, or an earlier end."""
+def lock(draft: Draft, row: Row, mode: str, until: int | None, reason: str, note: Note) -> Row:
+    """Without a reason that of the lock that is tightened stays. Raises Locked where it would loosen the lock that is
+    there: a weaker mode, or an earlier end."""
     looser = STRENGTH[mode] < STRENGTH[row.lock] or (until or FOREVER) < (row.locked_until or FOREVER)
     if row.is_locked(draft.now) and looser:
         raise locked(row)
-    return draft.change(row, note, lock=mode, locked_until=until, lock_reason=note.reason)
+    kept = row.lock_reason if row.is_locked(draft.now) else ""
+    return draft.change(row, note, lock=mode, locked_until=until, lock_reason=reason or kept)
 
 
 def decide_unlock(draft: Draft, request: UnlockRequest) -> UnlockAnswer:

@@ -57,13 +57,15 @@ def outcome_without_vector(draft: Draft, settled: Settled, rules: Rules) -> Outc
     _gate(settled, head)
     if rules.policy == "append_only":
         return Outcome("clear" if settled.is_searched else "", "append_only")
-    held_by = None if head is not None else _holder(draft, settled)
+    older = _older(draft, settled, rules)
+    leaves_another = any(one.row.canonical_digest != settled.canonical_digest for one in older)
+    held_by = None if head is not None or leaves_another else _holder(draft, settled)
     if held_by is not None:
         verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
         return Outcome("merge", "canonical_form", (Peer(held_by, None, verdict),), held_by=held_by)
     if settled.is_searched:
         return None
-    return Outcome("", "not_searched", retiring=tuple(_older(draft, settled, rules)))
+    return Outcome("", "not_searched", retiring=tuple(older))
 
 
 def readable_head(draft: Draft, settled: Settled) -> Row | None:
@@ -98,9 +100,12 @@ def _older(draft: Draft, settled: Settled, rules: Rules) -> list[Retiring]:
 
 
 def _against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
+    blocker = next((peer for peer in peers if _blocks(peer, settled)), None)
+    if blocker is not None:
+        return _refused(blocker, settled)
     for kind, verdict in _PRECEDENCE:
         deciding = [peer for peer in peers if peer.verdict.kind is kind]
-        if not deciding or (verdict == "duplicate" and settled.pins):  # a pinned fact stands by itself
+        if not deciding or (verdict == "duplicate" and _is_pinned(draft, settled)):  # it stands by itself
             continue
         if kind is PairKind.CONFLICT:
             return _contradicted(deciding, draft, settled, rules)
@@ -110,14 +115,7 @@ def _against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) ->
 
 
 def _contradicted(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
-    """A pinned peer refuses the claim; under newest_wins one that only fills a slot otherwise makes way; the others are
-    flagged."""
-    blocker = next((peer for peer in peers if peer.row.pinned and _refuses(peer.row, settled)), None)
-    if blocker is not None:
-        error = pinned(blocker.row, f"{_where(settled)}it contradicts the pinned fact at {blocker.row.memory_key!r}")
-        refusal = Refusal("rejected_pinned", error, blocker.row)
-        rule, threshold = blocker.verdict.rule, blocker.verdict.threshold
-        return Outcome("rejected", rule, (blocker,), threshold, refusal=refusal)
+    """Under newest_wins a peer that only fills a slot otherwise makes way; the others are flagged."""
     refined = [peer for peer in peers if _refines(peer, draft, settled, rules)]
     flagged = [peer for peer in peers if peer not in refined][:PEERS_MAX]
     deciding = flagged or refined
@@ -127,15 +125,29 @@ def _contradicted(peers: list[Peer], draft: Draft, settled: Settled, rules: Rule
     return Outcome(verdict, first.rule, tuple(deciding[:PEERS_MAX]), first.threshold, retiring=retiring)
 
 
-def _refuses(row: Row, settled: Settled) -> bool:
-    """A decision of another key contradicts and is not refused: it is another decision."""
-    return row.memory_type is not MemoryType.DECISION or row.memory_key == settled.address.memory_key
+def _blocks(peer: Peer, settled: Settled) -> bool:
+    """A pinned peer that the claim contradicts. A decision of another key does not: it is another decision."""
+    row = peer.row
+    same_decision = row.memory_type is not MemoryType.DECISION or row.memory_key == settled.address.memory_key
+    return row.pinned and same_decision and peer.verdict.kind is PairKind.CONFLICT
+
+
+def _refused(blocker: Peer, settled: Settled) -> Outcome:
+    error = pinned(blocker.row, f"{_where(settled)}value: it contradicts the pinned fact at {blocker.row.memory_key!r}")
+    refusal = Refusal("rejected_pinned", error, blocker.row)
+    return Outcome("rejected", blocker.verdict.rule, (blocker,), blocker.verdict.threshold, refusal=refusal)
+
+
+def _is_pinned(draft: Draft, settled: Settled) -> bool:
+    """Whether the row is pinned once the claim is stored."""
+    row = settled.base or draft.row_at(settled.address)
+    return settled.pins or (row is not None and row.pinned and row.is_live)
 
 
 def _refines(peer: Peer, draft: Draft, settled: Settled, rules: Rules) -> bool:
     if rules.policy != "newest_wins" or settled.returns or not peer.verdict.templated:
         return False
-    return may_be_refined(peer.row, settled, draft.now)
+    return may_be_refined(draft, peer.row, settled)
 
 
 _PRECEDENCE = (
@@ -150,7 +162,7 @@ def _restates(head: Row, settled: Settled) -> bool:
     """The same bytes and nothing else said anew: what the request left unset counts as unchanged. In a batch the same
     bytes are enough, whatever stands beside them (the pages), unless the entry names another sensitivity."""
     claim = settled.claim
-    given = claim.model_fields_set
+    given = claim.given
     if head.content_sha256 != settled.content_sha256 or claim.if_match_sha256 not in (None, head.content_sha256):
         return False
     if head.demoted or (settled.pins and not head.pinned):
@@ -177,16 +189,17 @@ def _restates(head: Row, settled: Settled) -> bool:
 
 
 def _guarded(draft: Draft, settled: Settled, head: Row | None) -> Refusal | None:
-    """The lock, then the pin. Who says the same bytes again changes no value, and may still not move the expiry of a
-    row that is locked against it."""
+    """The lock, then the pin, of the row at the address, whether a read serves it by now or not. Who says the same
+    bytes again passes a lock only with nothing else said anew, and a pin with anything but another type."""
     row = settled.base or draft.row_at(settled.address)
-    claim, where = settled.claim, _where(settled)
-    moves = claim.ttl_seconds is not None or claim.clear_expiry
-    changes = row is not None and (moves or row.content_sha256 != settled.content_sha256)
-    if row is not None and changes and row.is_locked(draft.now) and row.lock == "read_only":
+    if row is None or (head is not None and _restates(head, settled)):
+        return None
+    if row.is_locked(draft.now) and row.lock == "read_only":
         return Refusal("skipped_locked", locked(row), row)
-    if head is not None and head.pinned and not settled.overriding and head.content_sha256 != settled.content_sha256:
-        return Refusal("skipped_pinned", pinned(head, f"{where}memory_key {head.memory_key!r} is pinned"), head)
+    changes = row.content_sha256 != settled.content_sha256 or row.memory_type is not settled.memory_type
+    if row.pinned and row.is_live and changes and not settled.overriding:
+        error = pinned(row, f"{_where(settled)}value: memory_key {row.memory_key!r} is pinned")
+        return Refusal("skipped_pinned", error, row)
     return None
 
 

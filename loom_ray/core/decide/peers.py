@@ -99,7 +99,7 @@ def holds_beside(row: Row, settled: Settled, now: int) -> bool:
         and row.sensitivity != "high"
         and row.memory_type is settled.memory_type
         and share_a_user(row.user_id, settled.address.identity.user_id)
-        and (row.expires_at is None or row.expires_at > now)
+        and ((leaves_at := row.leaves_at()) is None or leaves_at > now)
         and _overlap(
             _interval(settled.valid_at, settled.valid_to, now), _interval(row.valid_at, row.valid_to, row.created_at)
         )

@@ -30,25 +30,28 @@ def older_of_key(draft: Draft, settled: Settled) -> list[Retiring]:
         for row in rows
         if row.address != settled.address
         and row.is_readable(draft.now)
-        and makes_way_for(row, settled, draft.now)
+        and makes_way_for(draft, row, settled)
         and not stand_together(draft, settled, row)
     ]
 
 
-def makes_way_for(row: Row, settled: Settled, now: int) -> bool:
-    """Neither guarded nor about a later time than the claim. What names no time is true from when it was said."""
-    began = row.valid_at if row.valid_at is not None else row.asserted_at
-    ours = settled.valid_at if settled.valid_at is not None else now
-    return gives_way(row, now) and began <= ours
+def makes_way_for(draft: Draft, row: Row, settled: Settled) -> bool:
+    """Neither guarded nor about a later time than the claim. What names no time is true from when it was said: the
+    claim from the version that it is about to get."""
+    ours = settled.valid_at if settled.valid_at is not None else draft.next_version
+    return gives_way(row, draft.now) and row.began <= ours
 
 
-def may_be_refined(row: Row, settled: Settled, now: int) -> bool:
+def may_be_refined(draft: Draft, row: Row, settled: Settled) -> bool:
     """A decision is what its key says: another key never takes its place."""
-    return row.memory_type is not MemoryType.DECISION and makes_way_for(row, settled, now)
+    return row.memory_type is not MemoryType.DECISION and makes_way_for(draft, row, settled)
 
 
 def stand_together(draft: Draft, settled: Settled, row: Row) -> bool:
-    """Whether a person has brought one of the two back beside the other, and both still say what they said then."""
+    """Whether a person has said that both hold, of the two keys or by bringing one of the two back beside the other;
+    the latter as long as both say what they said then."""
+    if draft.is_allowed(settled.address.memory_key, row.memory_key):
+        return True
     head = settled.base or draft.row_at(settled.address)
     if head is None or head.content_sha256 != settled.content_sha256:
         return False
@@ -63,7 +66,13 @@ def retire(draft: Draft, old: Row, successor: Row, reason: str) -> None:
     """`old` is served no longer, and names `successor`. What repeats it says the same old thing and goes with it."""
     note = Note(action="memory.auto_supersede", reason=reason, related_id=successor.memory_id)
     draft.change(
-        old, note, status=Status.SUPERSEDED, superseded_by=successor.memory_id, conflict_with=(), duplicate_of=""
+        old,
+        note,
+        status=Status.SUPERSEDED,
+        superseded_by=successor.memory_id,
+        ended_at=successor.began,
+        conflict_with=(),
+        duplicate_of="",
     )
     unflag(draft, old.memory_id, old.conflict_with)
     for repeat in draft.duplicates_of(old.memory_id):

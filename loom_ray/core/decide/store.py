@@ -21,7 +21,7 @@ def store(draft: Draft, settled: Settled, outcome: Outcome, vectors: Vectors | N
     `vectors`: (1 + chunks, dimensions), or None where the row's stored ones stay; `fresh_id` is used by a new row only.
     """
     if outcome.held_by is not None:
-        draft.reinforce(outcome.held_by, Note(verdict=outcome.verdict, reason=outcome.rule))
+        draft.reinforce(outcome.held_by, Note(verdict=outcome.verdict, reason=outcome.rule), settled.address)
         return outcome.held_by
     before = draft.row_at(settled.address)
     image = _image(draft, settled, before, fresh_id)
@@ -110,6 +110,7 @@ def _guarded_as_before(image: Row, kept: Row, settled: Settled, same_value: bool
         lock=kept.lock,
         locked_until=kept.locked_until,
         lock_reason=kept.lock_reason,
+        demoted=kept.demoted and same_value and settled.base is not None and not settled.returns,
         reinforcements=kept.reinforcements,
         reinforced_at=kept.reinforced_at,
         restored_from=kept.restored_from if same_value else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loom_ray.contract.reading import ConflictsListAnswer, ConflictsListRequest, ListAnswer, ListRequest
+from loom_ray.contract.reading import ListAnswer, ListRequest
 from loom_ray.core.read.cursor import read_cursor, write_cursor
 from loom_ray.core.read.view import listed_view
 from loom_ray.core.row import Row, Status
@@ -27,23 +27,6 @@ def list_rows(state: State, request: ListRequest, namespace: str, now: int) -> L
         rows=[listed_view(row, state, namespace) for row in page],
         count=len(matching),
         next_cursor=write_cursor(order(page[-1])) if page and more else "",
-    )
-
-
-def list_conflicts(state: State, request: ConflictsListRequest, namespace: str, now: int) -> ConflictsListAnswer:
-    """The conflicted rows that are current, in the order of keys; of one user where one is named."""
-    after = read_cursor(request.cursor, str, str)
-    flagged = (state.rows[memory_id] for _, memory_id in state.conflicted)
-    fitting = [row for row in flagged if row.is_current(now) and request.user_id in (*ANYBODY, row.user_id)]
-    if request.count_only:
-        return ConflictsListAnswer(rows=[], keys=[], count=len(fitting))
-    rest = fitting if after is None else [row for row in fitting if order(row) > after]
-    page = rest[: request.limit]
-    return ConflictsListAnswer(
-        rows=[] if request.keys_only else [listed_view(row, state, namespace) for row in page],
-        keys=[row.memory_key for row in page] if request.keys_only else [],
-        count=len(fitting),
-        next_cursor=write_cursor(order(page[-1])) if len(rest) > len(page) else "",
     )
 
 

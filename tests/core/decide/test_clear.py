@@ -24,7 +24,7 @@ LEASE = "The office lease ends in 2025."
 
 def clear(scene: Scene, rows_max: int = 5000, **arguments: Any) -> ClearAnswer:
     def decide(draft: Any, request: Any) -> ClearAnswer:
-        return decide_clear(draft, request, rows_of_subject(scene.state, request, draft.now), rows_max)
+        return decide_clear(draft, request, rows_of_subject(scene.state, request), rows_max)
 
     return scene.change("memory.clear", decide, **arguments)
 

@@ -137,7 +137,7 @@ def test_from_when_its_successor_begins_a_retired_row_holds_no_longer() -> None:
     scene = superseded(day(2024))
     images = [image for images in scene.state.recent.values() for image in images]
     for time, values in ((at(2024) - 1, [GREEN]), (at(2024), [RED])):
-        assert [one.image.value for one in held_by_each(scene.state, images, time, "valid_time")] == values
+        assert [one.image.value for one in held_by_each(images, time, "valid_time")] == values
 
 
 def test_a_successor_without_a_time_begins_when_it_was_said() -> None:
