@@ -119,6 +119,17 @@ def test_whoever_contradicted_what_stopped_being_true_is_free_with_nobody_asking
     awake(play)
 
 
+def test_what_has_stopped_being_true_still_expires_at_its_time() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.set("lease", LEASE, valid_to="2033-05-18T03:34:20Z", ttl_seconds=120)
+        await asyncio.sleep(61)
+        assert stored(scene, "lease").status == "active"
+        await asyncio.sleep(60)
+        assert stored(scene, "lease").status == "tombstoned"
+
+    awake(play)
+
+
 def test_a_namespace_that_has_left_carries_nothing_out_any_more() -> None:
     async def play(scene: Scene) -> None:
         await scene.set("lease", LEASE, ttl_seconds=60)
