@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from loom_ray.core.judging import pair
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_pair
 from loom_ray.core.judging.thresholds import Source, Threshold, Thresholds
 
@@ -367,3 +368,26 @@ def test_a_changed_digit_anywhere_never_merges_nor_duplicates(text: str, data: s
     kind = judge_pair(text[:at] + other + text[at + 1 :], text, 1.0, thresholds(), same_key=same_key).kind
 
     assert kind not in (PairKind.MERGE, PairKind.DUPLICATE)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "reach"),
+    [
+        ("The kiln holds 30 pots.", "The kiln holds 14 pots.", 0.12),
+        ("The kiln was moved to Turin and holds 30 pots now.", "The kiln in Ghent holds 14 pots.", 0.18),
+        ("The kiln was never fired.", "The kiln was fired in May.", 0.35),
+    ],
+)
+def test_words_are_compared_as_far_down_as_they_can_decide_and_no_farther(
+    ours: str, theirs: str, reach: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[float] = []
+    real = pair.align
+    monkeypatch.setattr(pair, "align", lambda *both: compared.append(1) or real(*both))
+    edge = thresholds().conflict.value - reach
+    judge_pair(ours, theirs, edge + 0.001, thresholds(), same_key=False)
+    assert compared
+    compared.clear()
+    assert judge_pair(ours, theirs, edge - 0.001, thresholds(), same_key=False).kind is PairKind.CLEAR
+    assert not compared
+    assert judge_pair(ours, theirs, edge - 0.001, thresholds(), same_key=True).kind is PairKind.CONFLICT

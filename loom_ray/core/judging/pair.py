@@ -65,6 +65,8 @@ def judge_statements(
     ours: Statement, theirs: Statement, similarity: float | None, thresholds: Thresholds, *, same_key: bool
 ) -> PairVerdict:
     """As `judge_pair`, of analysed statements that are not canonically equal."""
+    if not same_key and _is_too_far(ours, theirs, similarity, thresholds.conflict):
+        return PairVerdict(PairKind.CLEAR, "below_threshold", (), False, thresholds.conflict)
     ours, theirs = in_one_language(ours, theirs)
     alignment = align(ours, theirs)
     opposite = opposites(ours, theirs, alignment)
@@ -72,6 +74,20 @@ def judge_statements(
     kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
     named = differences_of(ours, theirs, alignment, opposite) if kind in _NAMED else ()
     return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold)
+
+
+def _is_too_far(ours: Statement, theirs: Statement, similarity: float | None, threshold: Threshold) -> bool:
+    """Whether no finding that these two can give reaches down to their similarity: most neighbours need no comparison
+    of words then."""
+    if similarity is None or threshold.is_owners:
+        return False
+    if bool(ours.negations) != bool(theirs.negations):
+        reach = _SLACK[Certainty.DENIED]
+    elif ours.tells_change or theirs.tells_change:
+        reach = _SLACK[Certainty.CHANGE]
+    else:
+        reach = _SLACK[Certainty.WORDS]
+    return similarity < threshold.value - reach
 
 
 _NAMED = frozenset({PairKind.CONFLICT, PairKind.ELABORATION})  # nobody is shown a peer that is none
