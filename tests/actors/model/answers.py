@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from model import changes
+from model import changes, many
 from model.rows import Memory, Refused
 
 SKIPPED = {"LOCKED", "PINNED_CONFLICT"}
@@ -18,6 +18,8 @@ def answer_of(memory: Memory, op: str, asked: dict[str, Any]) -> dict[str, Any]:
         return {}
     if op == "memory.bulk_set":
         return bulk_set(memory, asked)
+    if op in ("memory.apply", "memory.clear"):
+        return getattr(many, op.removeprefix("memory."))(memory, asked)
     if op == "memory.pin":
         return changes.set_(memory, asked, "pin")
     if op == "memory.update":

@@ -85,13 +85,19 @@ def attempt(
 ) -> Outcome:
     """The checks of docs/writing.md, in their order."""
     if before is not None:
-        if restates(memory, before, row, said, how):
+        repeated = restates(before, row, said, how)
+        if repeated and memory.policy != "append_only":
             refuse_other_content(asked, before)
             before.counted += 1
             return Outcome("merge" if row.judged else "", before, before.at, noop=True)
-        if LOCKS_GUARD_DETAILS or before.text != row.text or "expires" in said:
+        if not repeated and (LOCKS_GUARD_DETAILS or before.text != row.text or "expires" in said):
             refuse_edit(before)
-        if before.pinned and (before.text, before.type) != (row.text, row.type) and how in ("set", "bulk"):
+        if (
+            not repeated
+            and before.pinned
+            and (before.text, before.type) != (row.text, row.type)
+            and how in ("set", "bulk")
+        ):
             raise Refused("PINNED_CONFLICT")
         if before.text == row.text:
             row.said = before.said
@@ -103,10 +109,10 @@ def attempt(
     return store(memory, Write(row, how, before))
 
 
-def restates(memory: Memory, before: Row, row: Row, said: dict[str, Any], how: str) -> bool:
+def restates(before: Row, row: Row, said: dict[str, Any], how: str) -> bool:
     """The same bytes, and nothing else said anew. In a batch the same bytes are enough (the page on webhooks) but
     for another sensitivity. A demoted row comes back with them."""
-    if memory.policy == "append_only" or before.text != row.text or before.demoted or before.pinned != row.pinned:
+    if before.text != row.text or before.demoted or before.pinned != row.pinned:
         return False
     matter = said.keys() | ({"sensitivity"} if UNSAID_SENSITIVITY_IS_NEW else set())
     if how == "bulk":
@@ -134,33 +140,34 @@ def told(memory: Memory, outcome: Outcome) -> dict[str, Any]:
 
 
 def update(memory: Memory, asked: dict[str, Any], row: Row | None) -> dict[str, Any]:
-    if row is None:
+    """What the request does not name stays. A row that is over comes back with `revive`, without an end."""
+    if row is None or not (readable(row) or over(row)):
         return {"updated": False}
-    if row.expired and row.status == TOMBSTONED and not asked.get("revive"):
+    if over(row) and not asked.get("revive"):
         raise Refused("EXPIRED")
-    if not row.present and not row.expired:
-        return {"updated": False}
-    said = given(memory, asked)
-    before = row if row.present else None
-    stored = row if row.present else replace(row, expires=None, expired=False, gone=None, demoted=False)
+    said, before, stored = given(memory, asked), row, row
+    if over(row):
+        valid_to = row.valid_to if row.ends > memory.now else None
+        before, stored = None, replace(row, expires=None, valid_to=valid_to, expired=False, gone=None)
     text = asked.get("text", row.text)
-    new = replace(stored, text=text, said=memory.now, against=set(), demoted=False, lapsed=False, **said)
-    asked = asked | {"value": asked.get("value", "")}
-    outcome = attempt(memory, new, before, said, asked, "update")
+    new = replace(stored, text=text, said=memory.now, against=set(), lapsed=False, demoted=False, **said)
+    outcome = attempt(memory, new, before, said, asked | {"value": asked.get("value", "")}, "update")
     return answered(memory, outcome) | {"updated": not asked.get("dry_run")}
+
+
+def over(row: Row) -> bool:
+    """Whether it left by itself: it expired, or stopped being true."""
+    return (row.expired and row.status == TOMBSTONED) or (row.present and row.lapsed)
 
 
 def correctable(memory: Memory, asked: dict[str, Any]) -> Row | None:
     """memory.update finds the key in the whole namespace; `-` narrows nothing."""
     agent, user = asked.get("agent", "-"), asked.get("user_id", "-")
-    rows = [
-        row
-        for row in memory.of_key(asked["memory_key"])
-        if agent in ("-", "*", row.at.agent) and user in ("-", row.at.user)
-    ]
-    return only([row for row in rows if readable(row)]) or only(
-        [row for row in rows if row.expired and row.status == TOMBSTONED]
-    )
+    rows = [row for row in memory.of_key(asked["memory_key"]) if agent in ("-", row.at.agent)]
+    rows = [row for row in rows if user in ("-", row.at.user)]
+    gone = [row for row in rows if over(row)]
+    found = only([row for row in rows if readable(row)])
+    return found or (only(gone) if asked.get("revive") else next(iter(gone), None))
 
 
 # ---- leaving and coming back --------------------------------------------------------------------------------------
@@ -208,7 +215,7 @@ def restorable(memory: Memory, row: Row, asked: dict[str, Any]) -> bool:
     behind = asked.get("behind")
     if asked.get("only_if_superseded") or "if_superseded_by" in asked:
         return row.status == SUPERSEDED and (behind is None or row.successor == behind)
-    return row.status in (SUPERSEDED, TOMBSTONED)
+    return row.status in (SUPERSEDED, TOMBSTONED, REJECTED)
 
 
 def restore(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from model.comparing import differences, hints_of
 from model.invariants import check_vectors
 from model.known import warm_up
 from model.programs import Step
+from model.reads import check_reads
 from model.requests import on_the_wire, resolved
 from model.rows import Memory, Refused
 
@@ -51,6 +52,7 @@ class Play:
             settle(self.memory)
             await self.take(step, number)
             await self.agree()
+            await check_reads(self.memory, self.ask, step.asked)
 
     async def take(self, step: Step, number: int) -> None:
         if step.op == "crash":
@@ -129,20 +131,21 @@ def compare(real: Answer | str, expected: Answer | str) -> None:
     if isinstance(real, str) or isinstance(expected, str):
         assert real == expected, f"answered {real}, expected {expected}"
         return
-    seen = entries_of(real) if "merged" in real else real
+    seen = real | entries_of(real)
     for name, value in expected.items():
         assert seen.get(name) == value, f"answered {name}={seen.get(name)!r}, expected {value!r}; whole: {real}"
 
 
 def entries_of(real: Answer) -> Answer:
-    """The verdicts of a batch by the places of its entries."""
-    lists = {
-        name: [(entry["index"], entry["conflict_verdict"]) for entry in real[name]] for name in ("written", "merged")
-    }
-    refused = [
-        entry["index"] for name in ("rejected_pinned", "skipped_pinned", "skipped_locked") for entry in real[name]
-    ]
-    return lists | {"refused": sorted(refused)}
+    """What a batch answers: the verdicts by the places of its entries, or the keys that were changed and refused."""
+    if "merged" in real:
+        lists = {name: [(it["index"], it["conflict_verdict"]) for it in real[name]] for name in ("written", "merged")}
+        refused = [it["index"] for name in ("rejected_pinned", "skipped_pinned", "skipped_locked") for it in real[name]]
+        return lists | {"refused": sorted(refused)}
+    found: Answer = {"applied": sorted(it["memory_key"] for it in real["applied"])} if "applied" in real else {}
+    if "refused" in real:
+        found["refused"] = sorted((it["memory_key"], it["code"]) for it in real["refused"])
+    return found
 
 
 def play(program: list[Step], seed: int = 0) -> None:

@@ -82,6 +82,22 @@ written = joined(keyed, fields(text=texts), details).map(_consistent)
 
 batch = fields(entries=st.lists(entry.map(_consistent), min_size=1, max_size=4))
 moved = some(keep_redirect=st.just(False), match=maybe())
+reached = st.one_of(
+    fields(memory_keys=st.lists(st.sampled_from(KEYS), min_size=1, max_size=3)),
+    fields(filter=fields(prefix=st.sampled_from(KEYS)), limit=st.just(100)),
+)
+done = st.one_of(
+    fields(action=st.sampled_from(["delete", "demote"])),
+    fields(action=st.just("expire"), ttl_seconds=ttls),
+    joined(fields(action=st.just("lock"), mode=st.sampled_from(["read_only", "no_delete"])), some(ttl_seconds=ttls)),
+    fields(action=st.just("label"), add_tags=st.sampled_from([["x"], ["y", "z"]])),
+).map(lambda asked: asked | {"reason": "tidy"})
+
+
+def _cleared(names: tuple[str, str, str]) -> dict[str, Any]:
+    return dict(zip(("agent", "user_id", "confirm_subject"), names, strict=True))
+
+
 REQUESTS: dict[str, tuple[int, st.SearchStrategy[dict[str, Any]]]] = {
     "memory.set": (10, written),
     "memory.bulk_set": (3, joined(who, batch, some(dry_run=st.just(True)))),
@@ -97,6 +113,8 @@ REQUESTS: dict[str, tuple[int, st.SearchStrategy[dict[str, Any]]]] = {
     "memory.move": (2, joined(keyed, fields(new_memory_key=st.sampled_from(KEYS)), moved)),
     "memory.lock": (1, joined(keyed, fields(mode=st.sampled_from(["read_only", "no_delete"])), some(ttl_seconds=ttls))),
     "memory.unlock": (1, keyed),
+    "memory.apply": (2, joined(who, reached, done, fields(dry_run=st.sampled_from([False, False, True])))),
+    "memory.clear": (1, st.sampled_from([("ada", "-", "ada"), ("-", "u1", "u1"), ("ada", "u2", "u2")]).map(_cleared)),
     "time": (2, fields(seconds=st.sampled_from([6, HOUR + 1, 2 * DAY_S + 1]))),
     "crash": (1, st.just({})),
     "leave": (1, st.just({})),

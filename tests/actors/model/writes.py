@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from model.rows import ACTIVE, DUPLICATE, SUPERSEDED, Address, Memory, Refused, Row
-from model.texts import CLEAR, CONFLICT, FILLED, MERGE, MORE, TEXTS, relation
+from model.texts import CLEAR, CONFLICT, FILLED, MERGE, relation
 from model.texts import DUPLICATE as SAME
 
 
@@ -113,7 +112,9 @@ def merge_target(memory: Memory, write: Write, peers: list[Row]) -> Row | None:
     if write.before is not None or row.pinned or write.how == "arrive":
         return None
     found = [peer for peer in peers if peer.lasts >= row.lasts and merges(write, peer)]
-    if not found or any(relates(row, peer) != MERGE for peer in others_giving_way(memory, write)):
+    if not found or any(
+        (peer.type, relates(row, peer)) != (row.type, MERGE) for peer in others_giving_way(memory, write)
+    ):
         return None  # or the key would go on serving what is taken back
     return next((peer for peer in found if peer.at.key in memory.hints.get("merged", ())), found[0])
 
@@ -150,10 +151,15 @@ def retire_others_of_key(memory: Memory, write: Write) -> bool:
 
 
 def retire(memory: Memory, old: Row, successor: Row) -> None:
-    for row in [old, *memory.repeating(old.at)]:
-        if row.present:
-            memory.unflag(row)
-            row.status, row.successor, row.repeats, row.gone = SUPERSEDED, successor.at, None, memory.now
+    """What repeats it goes with it, but what is guarded or another named user's; that takes its place."""
+    if not old.present:
+        return
+    memory.unflag(old)
+    old.status, old.successor, old.repeats, old.gone = SUPERSEDED, successor.at, None, memory.now
+    for repeat in memory.repeating(old.at):
+        if share_a_user(successor, repeat) and not repeat.pinned and not repeat.lock:
+            retire(memory, repeat, successor)
+    hand_on(memory, old)
 
 
 def refuse_against_pins(write: Write, against: list[Row]) -> None:
@@ -164,22 +170,19 @@ def refuse_against_pins(write: Write, against: list[Row]) -> None:
 
 
 def vacate(memory: Memory, row: Row, anew: Row | None = None) -> None:
-    """The row no longer says what it said there: its links go, and its oldest duplicate takes its place."""
+    """The row no longer says what it said there: its links go, and its duplicates are handed on unless `anew` says the
+    same fact."""
     memory.unflag(row)
     row.repeats = None
+    if anew is None or not anew.judged or (anew.type, relation(anew.text, row.text)) != (row.type, MERGE):
+        hand_on(memory, row)
+
+
+def hand_on(memory: Memory, row: Row) -> None:
+    """Its oldest duplicate takes its place, and is judged there."""
     heirs = memory.repeating(row.at)
-    if not heirs or (anew is not None and anew.text == row.text and anew.judged and anew.type == row.type):
-        return
-    row.status = "leaving"
-    for heir in heirs:
-        heir.status = "leaving"
-    store(memory, Write(heirs[0], "arrive"))
-    for other in heirs[1:]:
-        store(memory, Write(other, "arrive"))
-
-
-def value_of(text: str) -> Any:
-    return TEXTS[text]
-
-
-__all__ = ["MORE", "Outcome", "Write", "retire", "store", "vacate", "value_of"]
+    if heirs:
+        for gone in (row, *heirs):
+            gone.status = "leaving" if gone.live or gone.status == DUPLICATE else gone.status
+        for heir in heirs:
+            store(memory, Write(heir, "arrive"))
