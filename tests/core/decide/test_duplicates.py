@@ -53,7 +53,7 @@ def settled(answer: Any) -> dict[str, str]:
     return {row.memory_key: row.status for row in answer.rows}
 
 
-# ---- one pair ----------------------------------------------------------------------------------------------------------
+# ---- one pair --------------------------------------------------------------------------------------------------------
 def test_keep_canonical_deletes_the_duplicate_alone() -> None:
     scene = repeated("one", "two", "three")
     answer = resolve(scene, "one", "two", "keep_canonical", reason="the shorter key")
@@ -130,7 +130,7 @@ def test_the_one_that_would_go_may_be_locked(decision: str, loser: str) -> None:
     assert resolve(scene, "one", "two", "keep_both").resolved
 
 
-# ---- all pairs ---------------------------------------------------------------------------------------------------------
+# ---- all pairs -------------------------------------------------------------------------------------------------------
 def test_collapse_retires_every_duplicate_behind_its_canonical() -> None:
     scene = repeated("one", "two", "three")
     repeated("moat", "fish", value=MOAT, scene=scene)
@@ -199,7 +199,7 @@ def test_a_locked_canonical_keeps_no_duplicate_from_collapsing() -> None:
     assert settled(collapse(scene)) == {"two": "superseded"}
 
 
-# ---- whose canonical is gone -------------------------------------------------------------------------------------------
+# ---- whose canonical is gone -----------------------------------------------------------------------------------------
 def orphaned(scene: Scene, canonical: str) -> Scene:
     """The canonical is gone and nobody took care of its duplicates, as no op of today leaves it."""
     row = scene.row(canonical)
