@@ -173,8 +173,7 @@ def correctable(memory: Memory, asked: dict[str, Any]) -> Row | None:
 # ---- leaving and coming back --------------------------------------------------------------------------------------
 def leave(memory: Memory, row: Row, status: str) -> None:
     row.gone = memory.now
-    memory.unflag(row)
-    row.status, row.pinned = status, row.pinned
+    row.status = status
     vacate(memory, row)
     row.status = status
 
@@ -303,7 +302,6 @@ def touch(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
 
 def demote(memory: Memory, row: Row) -> None:
     row.demoted = True
-    memory.unflag(row)
     was, row.status = row.status, "leaving"
     vacate(memory, row)
     row.status = "active" if was != "leaving" else was
@@ -324,7 +322,8 @@ def settle(memory: Memory) -> None:
             expire(memory, row)
         elif row.present:
             row.lapsed = True
-            leave(memory, row, "active")
+            if row.status != DUPLICATE:
+                leave(memory, row, "active")
     for row in memory.rows.values():
         if row.lock and row.lock_end is not None and row.lock_end <= memory.now:
             row.lock, row.lock_end = "", None

@@ -17,6 +17,9 @@ UNSAID_SENSITIVITY_IS_NEW = True
 LAPSED_ROWS_ARE_JUDGED = True
 """A statement about the past is flagged against a row past its valid_to, though nobody is held against the row."""
 
+HEIRS_INHERIT_FLAGS = True
+"""Who takes its canonical's place takes its flags too, also one that held only between rows of one key."""
+
 
 async def warm_up(play: Any) -> None:
     """MOVE_FORGETS_CALIBRATION: a restore or move that is the first judgement of an incarnation goes by the fallback

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from model.changes import demote, leave, meant, readable, refuse_removal, tighten, touch_row
-from model.rows import TOMBSTONED, Memory, Refused, Row
+from model.rows import SUPERSEDED, TOMBSTONED, Memory, Refused, Row
 
 
 def apply(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def act(memory: Memory, row: Row, asked: dict[str, Any]) -> None:
 def clear(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
     """All rows of the user, or of the agent where no user is named."""
     by_user = asked["user_id"] != "-"
-    rows = [row for row in memory.rows.values() if row.present]
+    rows = [row for row in memory.rows.values() if row.present or row.status == SUPERSEDED]
     subjects = [row for row in rows if (row.at.user if by_user else row.at.agent) == asked["confirm_subject"]]
     free = [row.at for row in subjects if not row.lock]
     for at in free:

@@ -35,14 +35,21 @@ class Play:
         self.disk = FaultyDisk(seed=1, faults=Faults(slow=2))
         self.clock = Clock()
         self.memory = Memory(self.clock.ns)
+        self.ids = 0
         self.left: list[object] = []  # earlier incarnations: what they still wait for stays as it is, as after a kill
         self.namespace: Namespace
 
     async def open(self) -> None:
         self.blobs, name = self.disk.blobs(), f"p{len(self.left)}"
         self.namespace = await open_namespace(PLACE, SETTINGS, self.blobs, BagOfWords(), name, self.clock, inline)
+        self.namespace.home.fresh_ids = self.fresh_ids
         self.left.append(self.namespace)
         await warm_up(self)
+
+    def fresh_ids(self, count: int) -> list[str]:
+        """Ties are broken by ids: a program that fails does so again."""
+        self.ids += count
+        return [f"m{self.ids - place:05}" for place in range(count)]
 
     async def play(self, program: list[Step]) -> None:
         await self.open()
@@ -51,6 +58,7 @@ class Play:
             self.memory.now = self.clock.ns
             settle(self.memory)
             await self.take(step, number)
+            settle(self.memory)  # what was written may have stopped being true before
             await self.agree()
             await check_reads(self.memory, self.ask, step.asked)
 

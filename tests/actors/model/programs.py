@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.texts import TEXTS
 
-KEYS, AGENTS, USERS = ("a", "b", "c"), ("-", "-", "ada"), ("-", "-", "-", "u1", "u2")
+KEYS, AGENTS, USERS = ("a", "a", "b", "b", "c"), ("-", "-", "-", "ada"), ("-", "-", "-", "-", "u1", "u2")
 HOUR, DAY_S = 3600, 86_400
 
 
@@ -29,7 +29,7 @@ class Step:
 
 
 maybe = st.booleans
-texts = st.sampled_from([*TEXTS])
+texts = st.sampled_from([*TEXTS, "three", "its", "four"])
 ttls = st.sampled_from([5, HOUR, 2 * DAY_S])
 
 
@@ -99,7 +99,7 @@ def _cleared(names: tuple[str, str, str]) -> dict[str, Any]:
 
 
 REQUESTS: dict[str, tuple[int, st.SearchStrategy[dict[str, Any]]]] = {
-    "memory.set": (10, written),
+    "memory.set": (14, written),
     "memory.bulk_set": (3, joined(who, batch, some(dry_run=st.just(True)))),
     "memory.pin": (2, written),
     "memory.unpin": (1, keyed),
@@ -134,11 +134,11 @@ def steps(draw: st.DrawFn) -> Step:
     )
 
 
-POLICIES = ("auto_reinforce", "manual_review", "newest_wins", "append_only")
+POLICIES = ("auto_reinforce", "newest_wins", "manual_review", "newest_wins", "auto_reinforce", "append_only")
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> list[Step]:
     policy = draw(st.sampled_from(POLICIES))
     first = Step("namespace.register", {"default_conflict_policy": policy})
-    return [first, *draw(st.lists(steps(), min_size=3, max_size=16))]
+    return [first, *(draw(steps()) for _ in range(draw(st.integers(1, 25))))]

@@ -71,9 +71,13 @@ class Row:
 
     @property
     def begins(self) -> int:
-        if self.valid_at is not None:
-            return self.valid_at
-        return 0 if LAPSED_ROWS_ARE_JUDGED and self.lapsed else self.said
+        """What says no time is true from when it was said."""
+        return self.said if self.valid_at is None else self.valid_at
+
+    @property
+    def since(self) -> int:
+        """As `begins`, but of what only says until when: that may always have been true."""
+        return 0 if self.valid_at is None and self.valid_to is not None else self.begins
 
     @property
     def ends(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from model.known import HEIRS_INHERIT_FLAGS
 from model.rows import ACTIVE, DUPLICATE, SUPERSEDED, Address, Memory, Refused, Row
 from model.texts import CLEAR, CONFLICT, FILLED, MERGE, relation
 from model.texts import DUPLICATE as SAME
@@ -88,7 +90,7 @@ def peers_of(memory: Memory, row: Row) -> list[Row]:
         if peer.at != row.at
         if peer.type == row.type
         if share_a_user(row, peer)
-        if peer.begins < row.ends and row.begins < peer.ends
+        if peer.since < row.ends and row.since < peer.ends
     ]
 
 
@@ -172,17 +174,22 @@ def refuse_against_pins(write: Write, against: list[Row]) -> None:
 def vacate(memory: Memory, row: Row, anew: Row | None = None) -> None:
     """The row no longer says what it said there: its links go, and its duplicates are handed on unless `anew` says the
     same fact."""
+    peers = [memory.rows[at] for at in row.against]
     memory.unflag(row)
     row.repeats = None
     if anew is None or not anew.judged or (anew.type, relation(anew.text, row.text)) != (row.type, MERGE):
-        hand_on(memory, row)
+        hand_on(memory, row, peers)
 
 
-def hand_on(memory: Memory, row: Row) -> None:
+def hand_on(memory: Memory, row: Row, peers: Sequence[Row] = ()) -> None:
     """Its oldest duplicate takes its place, and is judged there."""
-    heirs = memory.repeating(row.at)
+    heirs = [heir for heir in memory.repeating(row.at) if heir.ends > memory.now]
     if heirs:
         for gone in (row, *heirs):
             gone.status = "leaving" if gone.live or gone.status == DUPLICATE else gone.status
         for heir in heirs:
             store(memory, Write(heir, "arrive"))
+        if HEIRS_INHERIT_FLAGS:
+            for peer in peers:
+                if peer.live and heirs[0].live and share_a_user(heirs[0], peer):
+                    memory.flag(heirs[0], peer)
