@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from model import changes, many
+from model import changes, many, marks
 from model.rows import Memory, Refused
 
 SKIPPED = {"LOCKED", "PINNED_CONFLICT"}
@@ -18,22 +18,22 @@ def answer_of(memory: Memory, op: str, asked: dict[str, Any]) -> dict[str, Any]:
         return {}
     if op == "memory.bulk_set":
         return bulk_set(memory, asked)
-    if op in ("memory.apply", "memory.clear"):
-        return getattr(many, op.removeprefix("memory."))(memory, asked)
     if op == "memory.pin":
         return changes.set_(memory, asked, "pin")
     if op == "memory.update":
         return changes.update(memory, asked, changes.correctable(memory, asked))
     if op == "memory.update_by_id":
         return changes.update(memory, asked, memory.rows[changes.address_of(asked)])
-    return getattr(changes, {"memory.set": "set_"}.get(op, op.removeprefix("memory.")))(memory, asked)
+    name = {"memory.set": "set_"}.get(op, op.removeprefix("memory."))
+    part = next(part for part in (changes, marks, many) if hasattr(part, name))
+    return getattr(part, name)(memory, asked)
 
 
 def bulk_set(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
     """Each entry as alone, with the earlier ones in place; what a lock or a pin refuses is listed."""
     written, merged, refused = [], [], []
     for number, entry in enumerate(asked["entries"]):
-        changes.settle(memory)  # an earlier entry may have been true until a time that is past
+        marks.settle(memory)  # an earlier entry may have been true until a time that is past
         before = deepcopy(memory.rows), deepcopy(memory.at_peace)
         try:
             answer = changes.set_(memory, entry, "bulk")

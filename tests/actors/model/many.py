@@ -5,7 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from model.changes import demote, leave, meant, readable, refuse_removal, tighten, touch_row
+from model.changes import leave, meant, readable, refuse_removal
+from model.marks import demote, tighten, touch_row
 from model.rows import SUPERSEDED, TOMBSTONED, Memory, Refused, Row
 
 

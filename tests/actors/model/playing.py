@@ -15,10 +15,10 @@ from loom_ray.actors.namespace import Namespace
 from loom_ray.actors.opening import open_namespace
 from loom_ray.contract.settings import Settings
 from model.answers import answer_of
-from model.changes import settle
 from model.comparing import differences, hints_of
 from model.invariants import check_vectors
 from model.known import warm_up
+from model.marks import settle
 from model.programs import Step
 from model.reads import check_reads
 from model.requests import on_the_wire, resolved
