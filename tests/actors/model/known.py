@@ -20,6 +20,9 @@ LAPSED_ROWS_ARE_JUDGED = True
 HEIRS_INHERIT_FLAGS = True
 """Who takes its canonical's place takes its flags too, also one that held only between rows of one key."""
 
+UNDATED_SINCE_CREATED = True
+"""What is undated is judged as true since its row was first written, not since its present value was said."""
+
 
 async def warm_up(play: Any) -> None:
     """MOVE_FORGETS_CALIBRATION: a restore or move that is the first judgement of an incarnation goes by the fallback
