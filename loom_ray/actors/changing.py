@@ -36,7 +36,7 @@ def by(op: str, request: Writes) -> By:
 
 
 async def restore(home: Home, request: RestoreRequest, remember: Remember) -> Receipt:
-    """Judged like a write, by the vectors that the row kept: no embedder is asked."""
+    """Judged like a write, by the vectors that the row kept."""
     who = by("memory.restore", request)
     looked: Looked | None = None
     while True:
@@ -68,6 +68,7 @@ async def move(home: Home, request: MoveRequest, remember: Remember) -> Receipt:
 
 
 async def _look_around(home: Home, arriving: Arriving) -> Looked:
+    await home.calibrated()
     return await look(home, arriving.settled, home_vectors(home, arriving.row), stored=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from loom_ray.actors.embedding.actor import Description
 from loom_ray.actors.indexes import Indexes
-from loom_ray.contract.errors import BackendUnavailable, EmbedderMismatch, OutcomeUnknown, PayloadTooLarge
+from loom_ray.contract.errors import BackendUnavailable, EmbedderMismatch, OutcomeUnknown, PayloadTooLarge, Unavailable
 from loom_ray.contract.settings import Settings
 from loom_ray.core.decide.claim import SECOND_NS
 from loom_ray.core.decide.remove import carry_out_end
@@ -27,6 +28,7 @@ from loom_ray.storage.store import NamespaceStore
 
 _log = logging.getLogger(__name__)
 
+CALIBRATING = "calibration"  # any text: an embedder is calibrated by its first question
 RETRY_SNAPSHOT_NS = 30 * SECOND_NS
 
 
@@ -134,6 +136,13 @@ class Home:
                 f"the embedder did not answer within {deadline_s:g} s", retry_after_s=1.0
             ) from None
         return vectors
+
+    async def calibrated(self) -> None:
+        """Has the embedder say how it measures, before a judgement that asks it for no vector: nothing may be judged
+        otherwise because nobody has asked it yet. One that does not answer leaves the settings' thresholds in force."""
+        if self.description is None or self.description.calibration is None:
+            with contextlib.suppress(Unavailable):
+                await self.embed([CALIBRATING], self.settings.embedder_deadline_s)
 
     async def known_embedder(self) -> Description:
         if self.description is None or self.description.calibration is None:

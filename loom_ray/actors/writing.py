@@ -65,15 +65,25 @@ async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> R
 
 
 async def update(home: Home, request: UpdateRequest | UpdateByIdRequest, remember: Remember) -> Receipt:
-    """The row is looked up again in the turn that decides: what was corrected is what is stored then."""
+    """The row is looked up again in the turn that decides: what was corrected is what is stored then. What its text
+    says is worked out once an image, and of long ones in a thread."""
     op = "memory.update" if isinstance(request, UpdateRequest) else "memory.update_by_id"
     by = By(op, actor_of(request.agent), request.run_id)
     reason = ""
+    known: dict[int, Settled] = {}  # by the row's version
 
     def claims_of(draft: Draft) -> list[Settled]:
         nonlocal reason
         row, reason = row_to_correct(draft, request, home.rules)
-        return [] if row is None else [corrected(row, request, draft.now, home.rules)]
+        if row is None:
+            return []
+        if row.version not in known:
+            known[row.version] = corrected(row, request, draft.now, home.rules)
+        return [known[row.version]]
+
+    row, _ = row_to_correct(home.draft(by), request, home.rules)
+    if row is not None and len(text_of(row.value if request.value is None else request.value)) > READ_AT_ONCE_CHARS:
+        known[row.version] = await asyncio.to_thread(corrected, row, request, home.now(), home.rules)
 
     draft, written = await _decided(home, by, claims_of)
     if not written:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from loom_ray.contract.changing import RefusedRow
 from loom_ray.contract.duplicates import (
@@ -17,12 +18,12 @@ from loom_ray.contract.duplicates import (
 )
 from loom_ray.contract.errors import LoomError, PreconditionFailed
 from loom_ray.core.decide.guards import refuse_deletion
-from loom_ray.core.decide.links import promote, repoint
+from loom_ray.core.decide.links import hand_on, in_succession, promote, repoint
 from loom_ray.core.decide.many import refused_row
 from loom_ray.core.decide.remove import bury
 from loom_ray.core.decide.resolve import settled_rows
 from loom_ray.core.draft import Draft, Note
-from loom_ray.core.row import Row, Status
+from loom_ray.core.row import Row, Status, share_a_user
 
 COLLAPSED = "memory.dedup_collapse"
 
@@ -43,7 +44,7 @@ def decide_dedup_resolve(draft: Draft, request: DedupResolveRequest) -> DedupRes
         case "keep_duplicate":
             _take_over(draft, canonical, duplicate, note)
         case "keep_both":
-            draft.change(duplicate, note, status=Status.ACTIVE, duplicate_of="")
+            _by_itself(draft, note, duplicate)
     return DedupResolveAnswer(resolved=True, rows=settled_rows(draft))
 
 
@@ -52,7 +53,7 @@ def _take_over(draft: Draft, canonical: Row, duplicate: Row, note: Note) -> None
     refuse_deletion(canonical, draft.now)
     others = [row for row in draft.duplicates_of(canonical.memory_id) if row.memory_id != duplicate.memory_id]
     promote(draft, duplicate, canonical)
-    repoint(draft, others, duplicate)
+    repoint(draft, [row for row in others if share_a_user(row.user_id, duplicate.user_id)], duplicate)
     bury(draft, draft.row(canonical.memory_id) or canonical, replace(note, related_id=duplicate.memory_id))
 
 
@@ -62,8 +63,11 @@ def decide_dedup_collapse(
     """Each is retired behind its canonical, up to the bound; `duplicates` have a live one. Locked ones are listed and
     stay."""
     refused: list[RefusedRow] = []
-    collapsed = 0
-    for row in duplicates[:rows_max]:
+    collapsed = remaining = 0
+    for row in duplicates:
+        if collapsed == rows_max:
+            remaining += 1
+            continue
         note = Note(reason=request.reason, related_id=row.duplicate_of)
         try:
             refuse_deletion(row, draft.now)
@@ -75,7 +79,7 @@ def decide_dedup_collapse(
     return DedupCollapseAnswer(
         dry_run=request.dry_run,
         collapsed=collapsed,
-        remaining=max(0, len(duplicates) - rows_max),
+        remaining=remaining,
         rows=settled_rows(draft),
         refused=refused,
     )
@@ -86,8 +90,12 @@ def decide_orphans(draft: Draft, request: ResolveOrphansRequest, orphans: Iterab
     clusters: dict[str, list[Row]] = defaultdict(list)
     for row in orphans:
         clusters[row.duplicate_of].append(row)
-    for gone, rows in clusters.items():
-        first, *others = sorted(rows, key=lambda row: (row.demoted, row.created_at, row.memory_id))
-        draft.change(first, Note(related_id=gone), status=Status.ACTIVE, duplicate_of="")
-        repoint(draft, others, first)
-    return ResolveOrphansAnswer(dry_run=request.dry_run, reactivated=len(clusters), rows=settled_rows(draft))
+    reactivated = sum(
+        hand_on(draft, in_succession(rows), partial(_by_itself, draft, Note(related_id=gone)))
+        for gone, rows in clusters.items()
+    )
+    return ResolveOrphansAnswer(dry_run=request.dry_run, reactivated=reactivated, rows=settled_rows(draft))
+
+
+def _by_itself(draft: Draft, note: Note, row: Row) -> Row:
+    return draft.change(row, note, status=Status.ACTIVE, duplicate_of="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from loom_ray.core.draft import Draft, Note
 from loom_ray.core.row import NOBODY, Row, Status, share_a_user
@@ -32,7 +32,10 @@ def unflag(draft: Draft, memory_id: str, former: Iterable[str], note: Note | Non
 def heirs(draft: Draft, canonical: Row) -> list[Row]:
     """Its duplicates; the first takes its place: one that is searched, and one of nobody, who speaks for all users,
     before the oldest of a user."""
-    duplicates = draft.duplicates_of(canonical.memory_id)
+    return in_succession(draft.duplicates_of(canonical.memory_id))
+
+
+def in_succession(duplicates: Iterable[Row]) -> list[Row]:
     return sorted(duplicates, key=lambda row: (row.demoted, row.user_id != NOBODY, row.created_at, row.memory_id))
 
 
@@ -40,12 +43,19 @@ def release_duplicates(draft: Draft, canonical: Row) -> None:
     """`canonical` (its last image that said so) no longer says what its duplicates repeat: the first of them takes its
     place, contradictions included, so that the fact stays served and flagged; the others repeat that one, and of those
     that are other users' the first of each."""
-    waiting = heirs(draft, canonical)
+    hand_on(draft, heirs(draft, canonical), lambda heir: promote(draft, heir, canonical))
+
+
+def hand_on(draft: Draft, waiting: Sequence[Row], promoted: Callable[[Row], Row]) -> int:
+    """Of these duplicates, in the order of their succession, the first stands by itself and the others repeat it; and
+    so again among those whose user is another. How many stand by themselves now."""
+    count = 0
     while waiting:
-        heir = promote(draft, waiting[0], canonical)
-        fitting = [row for row in waiting[1:] if share_a_user(row.user_id, heir.user_id)]
-        repoint(draft, fitting, heir)
+        heir = promoted(waiting[0])
+        count += 1
+        repoint(draft, [row for row in waiting[1:] if share_a_user(row.user_id, heir.user_id)], heir)
         waiting = [row for row in waiting[1:] if not share_a_user(row.user_id, heir.user_id)]
+    return count
 
 
 def promote(draft: Draft, heir: Row, canonical: Row) -> Row:

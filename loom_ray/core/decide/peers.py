@@ -93,15 +93,17 @@ def is_peer(row: Row, settled: Settled, now: int) -> bool:
 
 
 def holds_beside(row: Row, settled: Settled, now: int) -> bool:
-    """Another address, the same type, the same user or nobody's, no secret, not expired, and true at a common time."""
+    """Another address, the same type, the same user or nobody's, no secret, its time not up, and true at a common
+    time."""
     return (
         row.address != settled.address
         and row.sensitivity != "high"
         and row.memory_type is settled.memory_type
         and share_a_user(row.user_id, settled.address.identity.user_id)
-        and ((leaves_at := row.leaves_at()) is None or leaves_at > now)
+        and row.is_current(now)
         and _overlap(
-            _interval(settled.valid_at, settled.valid_to, now), _interval(row.valid_at, row.valid_to, row.created_at)
+            _interval(settled.valid_at, settled.valid_to, now),
+            _interval(row.valid_at, row.valid_to, row.asserted_at or row.created_at),
         )
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from loom_ray.contract.changing import RefusedRow
 from loom_ray.contract.conflicts import (
@@ -31,14 +32,12 @@ def decide_resolve(draft: Draft, request: ResolveRequest) -> ResolveAnswer:
     reason = _why_not(row, request)
     peers = row.conflict_with if row is not None and not reason else ()
     wanted = [peer for peer in peers if request.peer_id in (None, peer)]
-    return _resolved(draft, request, [(request.memory_id, peer) for peer in wanted], reason)
+    return _resolved(draft, request, [(request.memory_id, peer) for peer in wanted], len(wanted), reason)
 
 
 def decide_resolve_group(draft: Draft, request: ResolveRequest, pairs: Sequence[Pair], pairs_max: int) -> ResolveAnswer:
     """Every pair of a cause, up to the bound."""
-    answer = _resolved(draft, request, pairs[:pairs_max], "" if pairs else "not_found")
-    answer.remaining = max(0, len(pairs) - pairs_max)
-    return answer
+    return _resolved(draft, request, pairs, pairs_max, "" if pairs else "not_found")
 
 
 def _why_not(row: Row | None, request: ResolveRequest) -> str:
@@ -50,21 +49,30 @@ def _why_not(row: Row | None, request: ResolveRequest) -> str:
     return "not_a_peer" if request.peer_id is not None and request.peer_id not in row.conflict_with else ""
 
 
-def _resolved(draft: Draft, request: ResolveRequest, pairs: Sequence[Pair], reason: str) -> ResolveAnswer:
-    refused: list[RefusedRow] = []
+def _resolved(
+    draft: Draft, request: ResolveRequest, pairs: Sequence[Pair], pairs_max: int, reason: str
+) -> ResolveAnswer:
+    """The bound counts decisions: what is refused does not use it up, or the next call would get no farther."""
+    refused: dict[str, RefusedRow] = {}
+    decided = 0
     for row, peer in _flagged(draft, pairs):
+        loser = row if request.decision == "contract" else peer
+        if decided == pairs_max:
+            break
         try:
             _settle(draft, row, peer, request)
+            decided += 1
         except LoomError as refusal:
-            loser = row if request.decision == "contract" else peer
-            refused.append(refused_row(loser.memory_key, refusal, loser.memory_id))
-    settled = len(pairs) - sum(1 for _ in _flagged(draft, pairs))
+            refused[loser.memory_id] = refused_row(loser.memory_key, refusal, loser.memory_id)
+    left = list(_flagged(draft, pairs))
+    settled = len(pairs) - len(left)
     return ResolveAnswer(
         resolved=settled > 0,
         decision=request.decision,
         pairs=settled,
+        remaining=sum(refused.keys().isdisjoint((row.memory_id, peer.memory_id)) for row, peer in left),
         rows=settled_rows(draft),
-        refused=refused,
+        refused=list(refused.values()),
         reason=reason or ("" if settled else "refused"),
     )
 
@@ -79,16 +87,17 @@ def _flagged(draft: Draft, pairs: Sequence[Pair]) -> Iterator[tuple[Row, Row]]:
 
 def _settle(draft: Draft, row: Row, peer: Row, request: ResolveRequest) -> None:
     """Raises Locked."""
-    note = Note(verdict=request.decision, reason=request.reason, related_id=peer.memory_id)
+    of_row = Note(verdict=request.decision, reason=request.reason, related_id=peer.memory_id)
+    of_peer = replace(of_row, related_id=row.memory_id)
     match request.decision:
         case "revise":
-            lose(draft, peer, Note(verdict=request.decision, reason=request.reason, related_id=row.memory_id))
+            lose(draft, peer, of_peer)
         case "contract":
-            lose(draft, row, note)
+            lose(draft, row, of_row)
         case "allow":
             draft.allow(row.memory_key, peer.memory_key, request.reason)
-            unflag(draft, row.memory_id, [peer.memory_id], note)
-            unflag(draft, peer.memory_id, [row.memory_id], note)
+            unflag(draft, row.memory_id, [peer.memory_id], of_peer)
+            unflag(draft, peer.memory_id, [row.memory_id], of_row)
 
 
 def lose(draft: Draft, row: Row, note: Note) -> None:

@@ -40,9 +40,16 @@ def contrast(ours: str, theirs: str) -> Contrast:
     alignment = align(left, right)
     opposed = opposites(left, right, alignment)
     rule = find(left, right, alignment, opposed=bool(opposed)).rule
-    common = frozenset(id(word) for pair in alignment.pairs for word in pair if word.kind is Kind.WORD)
-    templates = {_template(left, common), _template(right, common)}
-    return Contrast(rule, differences_of(left, right, alignment, opposed), " / ".join(sorted(templates)))
+    template = _common_template(*sorted((ours, theirs)))
+    return Contrast(rule, differences_of(left, right, alignment, opposed), template)
+
+
+def _common_template(first: str, second: str) -> str:
+    """Aligned anew, in the order of the texts: an alignment has a direction, and the template must have none."""
+    left, right = in_one_language(analyse(first), analyse(second))
+    pairs = align(left, right).pairs
+    common = frozenset(id(word) for pair in pairs for word in pair if word.kind is Kind.WORD)
+    return " / ".join(sorted({_template(left, common), _template(right, common)}))
 
 
 def _template(statement: Statement, common: frozenset[int]) -> str:

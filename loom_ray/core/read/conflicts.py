@@ -109,10 +109,11 @@ def list_conflicts(
     placed = _placed(rows)
     rest = [one for one in placed if after is None or (*one[0], *order(one[1])) > after]
     page: list[tuple[KeyOrder, Row]] = []
-    for _, tangle in groupby(rest, lambda one: one[0]):
-        if len(page) >= request.limit:
+    for _, group in groupby(rest, lambda one: one[0]):
+        tangle = list(group)
+        if page and (len(page) >= request.limit or len(page) + len(tangle) > page_max):
             break
-        page += list(tangle)[: page_max - len(page)]
+        page += tangle[:page_max]
     more = len(rest) > len(page)
     return ConflictsListAnswer(
         rows=[] if request.keys_only else [conflict_row(row, state, namespace) for _, row in page],

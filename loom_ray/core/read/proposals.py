@@ -14,12 +14,12 @@ from loom_ray.core.row import Row, Status
 from loom_ray.core.state import State
 
 _TRUST = {"human": 3, "process": 2, "": 2, "derived": 1, "imported": 1, "external": 0}
-_PINNED, _DATED, _TRUSTED, _REPEATED, _LATER, _APART = 8, 4, 3, 2, 1, 3
+_PINNED, _DATED, _TRUSTED, _REPEATED, _LATER, _APART = 16, 4, 3, 2, 1, 3
 
 
 class Argument(NamedTuple):
-    """One thing that speaks for a decision. The weights are ours: a pin is a person's word, a date is the fact's own,
-    and what was merely written later is the weakest sign."""
+    """One thing that speaks for a decision. The weights are ours: a pin is a person's word and outweighs the
+    others together, a date is the fact's own, and what was merely written later is the weakest sign."""
 
     decision: Decision
     weight: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from model.known import LAPSED_PINS_HOLD, LOCKS_GUARD_DETAILS, UNSAID_SENSITIVITY_IS_NEW
 from model.rows import DUPLICATE, REDIRECT, REJECTED, SECOND, SUPERSEDED, TOMBSTONED, Address, Memory, Refused, Row
 from model.texts import SHA256
 from model.writes import Outcome, Write, store, vacate
@@ -66,7 +65,7 @@ def given(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
 def set_(memory: Memory, asked: dict[str, Any], how: str = "set") -> dict[str, Any]:
     at, said = address_of(asked), given(memory, asked)
     before = memory.rows.get(at)
-    if LAPSED_PINS_HOLD and before is not None and before.lapsed and before.pinned and how != "pin":
+    if before is not None and before.lapsed and before.pinned and how != "pin":
         raise Refused("PINNED_CONFLICT")
     if before is not None and not readable(before):
         before = None
@@ -88,7 +87,7 @@ def attempt(
             refuse_other_content(asked, before)
             before.counted += 1
             return Outcome("merge" if row.judged else "", before, before.at, noop=True)
-        if not repeated and (LOCKS_GUARD_DETAILS or before.text != row.text or "expires" in said):
+        if not repeated:
             refuse_edit(before)
         if (
             not repeated
@@ -112,7 +111,7 @@ def restates(before: Row, row: Row, said: dict[str, Any], how: str) -> bool:
     for another sensitivity. A demoted row comes back with them."""
     if before.text != row.text or before.demoted or before.pinned != row.pinned:
         return False
-    matter = said.keys() | ({"sensitivity"} if UNSAID_SENSITIVITY_IS_NEW else set())
+    matter = said.keys() | {"sensitivity"}
     if how == "bulk":
         matter = said.keys() & {"sensitivity"}
     return all(getattr(before, name) == getattr(row, name) for name in matter)

@@ -17,7 +17,6 @@ from loom_ray.contract.settings import Settings
 from model.answers import answer_of
 from model.comparing import differences, hints_of
 from model.invariants import check_vectors
-from model.known import warm_up
 from model.marks import settle
 from model.programs import Step
 from model.reads import check_reads
@@ -44,7 +43,6 @@ class Play:
         self.namespace = await open_namespace(PLACE, SETTINGS, self.blobs, BagOfWords(), name, self.clock, inline)
         self.namespace.home.fresh_ids = self.fresh_ids
         self.left.append(self.namespace)
-        await warm_up(self)
 
     def fresh_ids(self, count: int) -> list[str]:
         """Ties are broken by ids: a program that fails does so again."""

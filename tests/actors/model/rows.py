@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from model.known import LAPSED_ROWS_ARE_JUDGED
-
 ACTIVE, CONFLICTED, DUPLICATE = "active", "conflicted", "duplicate"
 SUPERSEDED, TOMBSTONED, REJECTED, REDIRECT = "superseded", "tombstoned", "rejected", "redirect"
 SECOND, DAY = 1_000_000_000, 86_400 * 1_000_000_000
@@ -66,8 +64,7 @@ class Row:
 
     @property
     def judged(self) -> bool:
-        searched = self.type in JUDGED_TYPES and self.sensitivity != "high" and not self.demoted
-        return searched and (LAPSED_ROWS_ARE_JUDGED or not self.lapsed)
+        return self.type in JUDGED_TYPES and self.sensitivity != "high" and not self.demoted and not self.lapsed
 
     @property
     def begins(self) -> int:

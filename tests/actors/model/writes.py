@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from model.known import HEIRS_INHERIT_FLAGS, UNDATED_SINCE_CREATED
+from model.known import HEIRS_INHERIT_FLAGS
 from model.rows import ACTIVE, DUPLICATE, SUPERSEDED, Address, Memory, Refused, Row
 from model.texts import CLEAR, CONFLICT, FILLED, MERGE, relation
 from model.texts import DUPLICATE as SAME
@@ -90,13 +90,8 @@ def peers_of(memory: Memory, row: Row) -> list[Row]:
         if peer.at != row.at
         if peer.type == row.type
         if share_a_user(row, peer)
-        if stored_since(peer) < row.ends and row.since < peer.ends
+        if peer.since < row.ends and row.since < peer.ends
     ]
-
-
-def stored_since(peer: Row) -> int:
-    undated = peer.valid_at is None and peer.valid_to is None
-    return peer.created if UNDATED_SINCE_CREATED and undated else peer.since
 
 
 def share_a_user(row: Row, peer: Row) -> bool:

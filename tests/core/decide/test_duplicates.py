@@ -88,7 +88,6 @@ def test_keep_both_only_takes_the_duplicate_s_mark_away() -> None:
     assert scene.set("two", GATE, run_id="r7", tags=["iron"]).row.status == "duplicate", "found again by a later write"
 
 
-@pytest.mark.xfail(strict=True, reason="the others are pointed at the new canonical whoever's they are")
 def test_keep_duplicate_makes_no_user_s_row_repeat_another_user_s() -> None:
     scene = repeated("shared")
     for user_id in ("u-amy", "u-ben"):
@@ -184,7 +183,6 @@ def test_a_locked_duplicate_is_listed_and_stays() -> None:
     assert scene.row("two").status == "duplicate"
 
 
-@pytest.mark.xfail(strict=True, reason="the bound is spent on rows that are refused, each time the same ones")
 def test_a_call_after_a_call_gets_past_locked_duplicates() -> None:
     scene = repeated("one", "two", "three")
     scene.lock("two")
@@ -257,7 +255,6 @@ def test_one_that_is_not_searched_speaks_last() -> None:
     assert settled(reactivate(scene)) == {"three": "active", "two": "duplicate"}
 
 
-@pytest.mark.xfail(strict=True, reason="all orphans of a canonical repeat the oldest, whoever's they are")
 def test_no_user_s_orphan_comes_to_repeat_another_user_s() -> None:
     scene = repeated("shared")
     for user_id in ("u-amy", "u-ben"):

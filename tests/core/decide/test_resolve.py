@@ -183,7 +183,6 @@ def test_where_every_loser_is_locked_nothing_is_settled(decision: str, chosen: s
     assert scene.row("a/again").status == "duplicate"
 
 
-@pytest.mark.xfail(strict=True, reason="a row that loses against several peers is refused once for each of them")
 def test_a_locked_row_is_listed_once_however_many_peers_it_loses_to() -> None:
     scene = contradicting(LEASE, LATER, LATEST)
     scene.lock("a")
@@ -254,9 +253,7 @@ def test_the_audit_tells_what_was_decided_about_which_rows_and_why(
     [
         ("revise", "a"),
         ("contract", "b"),
-        pytest.param(
-            "allow", "a", marks=pytest.mark.xfail(strict=True, reason="the peer's own record names itself as related")
-        ),
+        ("allow", "a"),
     ],
 )
 def test_each_record_names_the_other_side(decision: str, chosen: str) -> None:
@@ -330,7 +327,6 @@ def test_pairs_that_an_earlier_one_settled_by_the_way_are_counted_and_not_settle
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the bound is spent on pairs that are refused, each time the same ones")
 def test_a_call_after_a_call_gets_past_locked_pairs() -> None:
     scene = two_pairs()
     scene.lock("a")
@@ -340,7 +336,6 @@ def test_a_call_after_a_call_gets_past_locked_pairs() -> None:
     assert statuses(scene, "cd") == "tombstoned active"
 
 
-@pytest.mark.xfail(strict=True, reason="remaining counts pairs that this call settled by the way")
 def test_what_was_settled_by_the_way_does_not_remain() -> None:
     scene = contradicting(LEASE, LATER, LATEST)
     answer = resolve_group(scene, ["ca", "cb"], "contract", pairs_max=1)

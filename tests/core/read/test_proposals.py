@@ -68,7 +68,7 @@ def test_saying_it_again_does_not_make_a_statement_later_but_repeated() -> None:
 def test_a_pin_is_the_weightiest_of_all_arguments() -> None:
     scene = two({"valid_at": "2030-01-01T00:00:00Z"}, {"valid_at": NOW}, pinned=True)
     answer = proposed(scene, "a")
-    assert told(answer) == [("revise", 8), ("contract", 4 + 1), ("allow", 0)]
+    assert told(answer) == [("revise", 16), ("contract", 4 + 1), ("allow", 0)]
     assert of(answer, "revise").rationale == "the row at 'a' is pinned"
     assert "'a' is pinned" in of(proposed(scene, "b"), "contract").rationale
 
