@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from loom_ray.core.decide.rules import Rules
 from loom_ray.core.decide.store import store
 from loom_ray.core.draft import By, Draft
 from loom_ray.core.records import RowWritten, Vectors
+from loom_ray.core.row import Row
 from loom_ray.core.state import State
 from loom_ray.storage.file_blobs import FileBlobs
 from loom_ray.storage.paths import namespace_prefix
@@ -37,11 +38,11 @@ def namespace_of(rows: int) -> str:
 
 
 # ---- filling ----------------------------------------------------------------------------------------------------
-async def embedded(count: int) -> Vectors:
-    """The vectors of the first `count` facts: (count, dimensions)."""
+async def embedded_texts(texts: list[str]) -> Vectors:
+    """(texts, dimensions)."""
     service = EmbedderService(Settings())
     try:
-        return await service.embed([fact(number).value for number in range(count)], FILL_S_MAX)
+        return await service.embed(texts, FILL_S_MAX)
     finally:
         await service.close()
 
@@ -56,13 +57,14 @@ async def fill(folder: Path, rows: int, vectors: Vectors) -> None:
         settled = settle(request, request, None, Rules(settings))
         store(draft, settled, clear, vectors[number : number + 1], str(uuid.uuid4()))
     written = [record for record in draft.records if isinstance(record, RowWritten)]
-    image = StateImage(
-        rows=[record.row for record in written],
-        vectors=[record.vectors for record in written],
-        embedder=LocalEmbedder.stamp,
-        last_version=written[-1].row.version,
-    )
-    prefix, incarnation = namespace_prefix(ORG, namespace_of(rows)), uuid.uuid4().hex
+    stored = [record.row for record in written]
+    await written_down(folder, namespace_of(rows), stored, [record.vectors for record in written])
+
+
+async def written_down(folder: Path, namespace: str, rows: list[Row], vectors: Sequence[Vectors | None]) -> None:
+    """A namespace of these rows, as a snapshot."""
+    image = StateImage(rows=rows, vectors=vectors, embedder=LocalEmbedder.stamp, last_version=rows[-1].version)
+    prefix, incarnation = namespace_prefix(ORG, namespace), uuid.uuid4().hex
     held, _ = await NamespaceStore.open(FileBlobs(folder), prefix, incarnation, LocalEmbedder.stamp)
     await held.snapshot(image)
     await held.close()
@@ -70,7 +72,7 @@ async def fill(folder: Path, rows: int, vectors: Vectors) -> None:
 
 async def fill_all(folder: Path, sizes: list[int]) -> None:
     """Namespaces of these sizes, written as snapshots: judging 100,000 rows one by one would take minutes."""
-    vectors = await embedded(max(sizes))
+    vectors = await embedded_texts([fact(number).value for number in range(max(sizes))])
     for rows in sizes:
         await fill(folder, rows, vectors)
 
