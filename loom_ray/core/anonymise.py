@@ -13,7 +13,7 @@ from loom_ray.core.sensitivity import KINDS, Finding, findings
 
 _MASK = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
 _MASKED_TOKEN = re.compile(rf'"{_MASK.pattern}(?: [0-9]+)?"')
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s"\[\]{},:]+')  # of JSON: a string (a key, too), number or literal
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"\[\]{},:]+')  # of JSON: a string (a key, too), number or literal
 
 
 def anonymised(value: JsonValue) -> JsonValue:

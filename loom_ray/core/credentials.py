@@ -98,12 +98,12 @@ _FORM = re.compile(
 )
 _EMPTY_TAIL = re.compile(r"(.)\1{11,}$")
 
-_FORM_REST = re.compile(r"[\w+/=~-]*+(?:[.:|][\w+/=~-]++)*+", re.ASCII)  # a form may say only how a token begins
+_FORM_REST = re.compile(r"[\w+/=~-]*(?:[.:|][\w+/=~-]+)*", re.ASCII)  # a form may say only how a token begins
 
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[A-Za-z0-9+/=:\s]{16}"
-    r"(?:[A-Za-z0-9+/=:.,()\s]|\\[nr]|-(?!----))*+(?:-----END [A-Z0-9 ]{0,60}-----)?"
-)
+    r"(?:[A-Za-z0-9+/=:.,()\s]|\\[nr]|-(?!----))*(?:-----END [A-Z0-9 ]{0,60}-----)?"
+)  # no possessive group: Python before 3.11.5 loses the character that ends one
 _SERVICE_ACCOUNT = re.compile(r'"type"\s{0,9}:\s{0,9}"(service_account)"')
 _WEBHOOK = re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z][A-Z0-9]{7,}/[\w/]{20,}", re.ASCII)
 _URL_LOGIN = re.compile(r"://[^\s:/?#@\[\]<>\"']{0,200}:([^\s/?#<>\"']{1,200})@[\w\[]")
@@ -116,7 +116,8 @@ _HEADER = re.compile(
 
 _PASSWORD_WORDS = (
     r"pass(?:word|wd|phrase|code|wort)|pwd|kennwort|mot de passe|contrase(?:ñ|n)a|parola d'ordine|palavra-passe"
-    r"|wachtwoord|has(?:ł|l)o|şifre|пароль|كلمة (?:المرور|السر)|密码|密碼|口令|パスワード|비밀번호"
+    r"|wachtwoord|passord|adgangskode|kodeord|lösenord|salasana|pass(?=['\"]{1,2}\s{0,3}[:=])"
+    r"|has(?:ł|l)o|şifre|пароль|كلمة (?:المرور|السر)|密码|密碼|口令|パスワード|비밀번호"
 )
 _SECRET_WORDS = (
     r"(?:api|access|secret|auth|private|account|service|client|master|encryption|signing|subscription|storage"
@@ -130,14 +131,27 @@ _STATED = re.compile(
     r"[ \t>]{0,3}(?:([\"'`“«])([^\"'`”»\n]{1,300})|([^\s\"'`,;<>]{1,300}))([ \t]+[^\W\d_])?",
     re.IGNORECASE,
 )
+_GIVEN = re.compile(  # log in with password hunter2
+    rf"\b(?:with|using|use|mit|avec|con)(?: (?:the|this|dem|le|la))? (?:{_PASSWORD_WORDS})[ \t]{{1,3}}"
+    r"[\"'`“«]?([^\s\"'`”»,;<>]{1,300})",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(  # hunter2 is the password of the wifi
+    rf"(?<!\S)([^\s\"'`,;<>]{{1,300}}) (?:is|was|ist|est|es) (?:the|das|le|la) (?:[\w'-]{{1,30}} )?"
+    rf"(?:{_PASSWORD_WORDS})\b",
+    re.IGNORECASE,
+)
 # fmt: off
 _STATED_HINTS = (
     "pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "parola", "palavra", "wachtwoord",
-    "hasł", "haslo", "şifre", "пароль", "كلمة", "密", "口令", "パス", "비밀",
+    "adgangskode", "kodeord", "lösenord", "salasana", "hasł", "haslo", "şifre", "пароль", "كلمة", "密",
+    "口令", "パス", "비밀",
 )
 # fmt: on
 _STATED_HINTS_ASCII = tuple(filter(str.isascii, _STATED_HINTS))
 _COUNTED_WORD = re.compile(r"[0-9.]+[-_.]?[^\W\d_]+$|[^\W\d_]+[-_.]?[0-9.]+$")
+_STOPS = ".,;)"
+_CHOSEN_CHARS_MIN = 5
 _PLACEHOLDER = re.compile(
     r"[$%{<*]|(?:insert|your|my|enter|put|not|fake|example|change)[ _-]|[\w.]{1,80}[({\[]|(.)\1*$|x{3}|\.{3}|-{3}"
     r"|\[[a-z_ ]{0,40}(?:\]\W*)?$",  # such as the masks of anonymise.py, though a part of a text may cut one
@@ -204,17 +218,29 @@ def _stated(text: str) -> Iterator[tuple[int, int]]:
     lowered = text.lower()
     if any(hint in lowered for hint in (_STATED_HINTS_ASCII if lowered.isascii() else _STATED_HINTS)):
         yield from (_value_span(match) for match in _STATED.finditer(text) if _states(match))
+        for form in (_GIVEN, _CALLED):
+            yield from (_span_of(match, 1) for match in form.finditer(text) if _is_chosen(match[1].rstrip(_STOPS)))
 
 
 def _value_span(match: re.Match[str]) -> tuple[int, int]:
-    start, end = match.span(4) if match[4] else match.span(5)
-    return start, start + len(match.string[start:end].rstrip(".,;)"))
+    return _span_of(match, 4 if match[4] else 5)
+
+
+def _span_of(match: re.Match[str], group: int) -> tuple[int, int]:
+    start, end = match.span(group)
+    return start, start + len(match.string[start:end].rstrip(_STOPS))
+
+
+def _is_chosen(value: str) -> bool:
+    """Whether a word that prose calls a password is one that somebody chose, rather than a word about passwords."""
+    mixed = any(map(str.isalpha, value)) and not value.isalpha()
+    return len(value) >= _CHOSEN_CHARS_MIN and mixed and any(map(str.isdigit, value)) and _is_real(value)
 
 
 def _states(match: re.Match[str]) -> bool:
     """Whether "<keyword> <separator> <value>" states a secret, rather than speaks about one."""
     password, separator, quote, quoted, bare, prose_follows = match.groups()
-    value = (quoted or bare or "").strip().rstrip(".,;)")
+    value = (quoted or bare or "").strip().rstrip(_STOPS)
     if not password:
         made = _is_token(value) and " " not in value
         return made and (len(value) >= 16 or (separator[0] in ":=：" and not _COUNTED_WORD.match(value)))
