@@ -269,12 +269,8 @@ class Home:
         finally:
             self.indexes.close()
 
-    def images_in_memory(self, memory_id: str) -> list[Row]:
-        """The row's images that history may not hold yet, newest first."""
-        kept = [*(folding.images for folding in self.folding), self.state.recent]
-        return [image for images in kept for image in images.get(memory_id, ())][::-1]
-
-    def all_images_in_memory(self) -> list[Row]:
+    def images_in_memory(self) -> list[Row]:
+        """Those that history may not hold yet."""
         kept = [*(folding.images for folding in self.folding), self.state.recent]
         return [image for images in kept for of_one in images.values() for image in of_one]
 

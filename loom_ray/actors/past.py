@@ -15,13 +15,13 @@ from loom_ray.contract.auditing import (
     AutoRetirementsRequest,
 )
 from loom_ray.contract.fields import to_ns
-from loom_ray.contract.reading import HistoryAnswer, HistoryRequest, SearchAnswer, SearchRequest
+from loom_ray.contract.reading import GetRequest, HistoryAnswer, HistoryRequest, SearchAnswer, SearchRequest
 from loom_ray.core.decide.rules import DAY_NS
 from loom_ray.core.ranking import Ranked
 from loom_ray.core.read.auditing import SUPERSEDED, audit_page, retirements_page
 from loom_ray.core.read.cursor import read_cursor
 from loom_ray.core.read.listing import ANYBODY
-from loom_ray.core.read.one import rows_meant
+from loom_ray.core.read.one import is_meant
 from loom_ray.core.read.past import held_by_each, moment
 from loom_ray.core.read.searching import fits, past_answer
 from loom_ray.core.read.view import row_view
@@ -41,21 +41,21 @@ RETIREMENT_DAYS = 30  # the pages: what auto_retirements shows where no time is 
 
 # ---- images of rows --------------------------------------------------------------------------------------------------
 async def history(home: Home, request: HistoryRequest) -> HistoryAnswer:
-    images = [image for row in rows_meant(home.state, request) for image in await images_of(home, row.memory_id)]
-    newest = sorted(images, key=lambda image: -image.version)[: request.limit]
+    newest = sorted(await images_meant(home, request), key=lambda image: -image.version)[: request.limit]
     answer = HistoryAnswer(rows=[row_view(image, home.state, home.namespace) for image in newest])
     await home.durable()
     return answer
 
 
-async def images_of(home: Home, memory_id: str) -> list[Row]:
-    """Every image of the row, newest first: those of the live state, then what was folded into history.
+async def images_meant(home: Home, request: HistoryRequest | GetRequest) -> list[Row]:
+    """Every image of the key's rows that fit the identity given, also of those that the state has forgotten: those of
+    the live state, then what was folded into history.
 
     Raises BackendUnavailable and StorageDamaged where the history cannot be read.
     """
-    recent = home.images_in_memory(memory_id)
+    recent = [image for image in home.images_in_memory() if is_meant(image, request)]
     try:
-        folded = await home.store.history(memory_id)
+        folded = [image for image in await home.store.history(request.memory_key) if is_meant(image, request)]
     except StorageError as failure:  # also where another incarnation has taken over, merged the files and gone on
         raise storage_refusal("the history cannot be read", failure) from failure
     return _merged(recent, folded)
@@ -70,7 +70,7 @@ def _merged(recent: list[Row], folded: Iterable[Row]) -> list[Row]:
 async def search_as_of(home: Home, request: SearchRequest, query: str, vector: Vectors) -> SearchAnswer:
     """By meaning and by words among what held then, ranked as a search of today's rows would be."""
     as_of = moment(request)
-    recent = home.all_images_in_memory()
+    recent = home.images_in_memory()
     try:
         folded = await home.store.images_at(as_of, request.as_of_basis)
     except StorageError as failure:

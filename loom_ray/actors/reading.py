@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from loom_ray.actors.home import Home
-from loom_ray.actors.past import images_of, search_as_of
+from loom_ray.actors.past import images_meant, search_as_of
 from loom_ray.contract.namespaces import Counts, EmbedderView, InfoAnswer, InfoRequest, NamespaceSettings
 from loom_ray.contract.reading import (
     GetAnswer,
@@ -23,7 +23,7 @@ from loom_ray.contract.reading import (
 )
 from loom_ray.contract.writing import ThresholdView
 from loom_ray.core.read.listing import list_rows
-from loom_ray.core.read.one import found, get, get_by_id, rows_meant
+from loom_ray.core.read.one import found, get, get_by_id
 from loom_ray.core.read.past import held_by_each, held_last, moment
 from loom_ray.core.read.searching import ANYBODY, search_hits, searched_statuses
 from loom_ray.core.read.timeline import statuses, timeline
@@ -95,7 +95,7 @@ async def _meaning(home: Home, query: str) -> Vectors:
 
 
 async def _image_as_of(home: Home, request: GetRequest) -> Row | None:
-    images = [image for row in rows_meant(home.state, request) for image in await images_of(home, row.memory_id)]
+    images = await images_meant(home, request)
     return held_last(held_by_each(images, moment(request), request.as_of_basis))
 
 

@@ -28,9 +28,9 @@ def _images_table(records: Sequence[Numbered]) -> pa.Table:
 HISTORY = Kind("history", _images_table, ("memory_id", "version"))
 
 
-async def images_of(history: FoldedFiles, memory_id: str, through: int) -> list[Row]:
-    """Every version of the memory written in segments up to `through`, newest first."""
-    wanted = (pc.field("memory_id") == memory_id) & (pc.field("log_seq") <= through)
+async def images_of(history: FoldedFiles, memory_key: str, through: int) -> list[Row]:
+    """Every version of the key's rows, whoever's, written in segments up to `through`, newest first."""
+    wanted = (pc.field("memory_key") == memory_key) & (pc.field("log_seq") <= through)
     rows = [row for file in history.files for row in _rows(await history.read(file, wanted))]
     return sorted(rows, key=lambda row: row.version, reverse=True)
 

@@ -102,10 +102,10 @@ class NamespaceStore:
         self._snapshot.add_done_callback(lambda task: task.cancelled() or task.exception())
         return self._snapshot
 
-    async def history(self, memory_id: str) -> list[Row]:
-        """The images written before the newest snapshot, newest first; the actor holds the later ones."""
+    async def history(self, memory_key: str) -> list[Row]:
+        """The images of the key's rows written before the newest snapshot, newest first; the actor holds later ones."""
         await self._fold_planned()
-        return await images_of(self._history, memory_id, self._through)
+        return await images_of(self._history, memory_key, self._through)
 
     async def images_at(self, as_of: int, basis: AsOfBasis) -> list[Row]:
         """Likewise those of all memories that can say what held at `as_of` (ns): see history.py."""

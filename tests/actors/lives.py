@@ -20,7 +20,7 @@ from wishes import KEYS, REPERTOIRE, THINGS, Wish, changes, versions_in
 from loom_ray.actors.calls import NamespaceGone
 from loom_ray.actors.namespace import Namespace
 from loom_ray.actors.opening import open_namespace
-from loom_ray.actors.reading import images_of
+from loom_ray.actors.past import images_meant
 from loom_ray.contract.errors import (
     AmbiguousKey,
     BackendUnavailable,
@@ -30,6 +30,7 @@ from loom_ray.contract.errors import (
     PreconditionFailed,
 )
 from loom_ray.contract.ops import OPS
+from loom_ray.contract.reading import HistoryRequest
 from loom_ray.contract.settings import Settings
 from loom_ray.core.records import Record, RowWritten, Vectors
 from loom_ray.core.row import Row
@@ -363,7 +364,9 @@ class World:
         home = namespace.home
         check_words(home, self.random.choice([*THINGS, *KEYS])) if self.random.random() < 0.1 else None
         for memory_id in self.random.sample(sorted(home.state.rows), min(1, len(home.state.rows))):
-            images = (await images_of(home, memory_id))[::-1]
+            asked = HistoryRequest(memory_key=home.state.rows[memory_id].memory_key, user_id="*", session_id="*")
+            of_key = sorted(await images_meant(home, asked), key=lambda image: image.version)
+            images = [image for image in of_key if image.memory_id == memory_id]
             assert images == self.images[memory_id], f"the history of {memory_id} is not what landed"
         await namespace.leave()
         self.processes[-1].dead = True

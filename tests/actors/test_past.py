@@ -167,7 +167,6 @@ async def test_a_time_that_the_server_shows_is_one_at_which_the_row_held(scene: 
     assert await told(scene, row["created_at"], as_of_basis=basis) == [GREEN]
 
 
-@pytest.mark.xfail(strict=True, reason="memory.get looks for its rows among those not forgotten")
 async def test_what_was_deleted_so_long_ago_that_it_is_forgotten_was_known_all_the_same(scene: Scene) -> None:
     (known,) = await said(scene, nothing, GREEN)
     await scene.ask("memory.delete", memory_key="gate")

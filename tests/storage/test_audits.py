@@ -73,7 +73,7 @@ async def test_images_and_audits_of_one_fold_merge_together() -> None:
         await store.commit.submit([*rows, audited(stamp)])
         await store.snapshot(image(1))
     assert [one.stamp for one in await store.audits(ALL, None, 100)] == list(range(30, 0, -1))
-    assert [row.version for row in await store.history("m1")] == [n for n in range(30, 0, -1) if n % 3]
+    assert [row.version for row in await store.history("k1")] == [n for n in range(30, 0, -1) if n % 3]
     assert len([path for path in disk.visible if path.endswith(".parquet") and "snapshot" not in path]) < 18
 
 

@@ -25,8 +25,8 @@ async def test_images_come_newest_first_from_every_file() -> None:
         await store.commit.submit([written(1, version), written(2, version + 100)])
         if version % 2:
             await store.snapshot(image(1, 2))
-    assert [found.version for found in await store.history("m1")] == [15, 14, 13, 12, 11, 10]
-    assert await store.history("m1") == [row(1, version) for version in range(15, 9, -1)]
+    assert [found.version for found in await store.history("k1")] == [15, 14, 13, 12, 11, 10]
+    assert await store.history("k1") == [row(1, version) for version in range(15, 9, -1)]
     assert await store.history("nobody") == []
 
 
@@ -36,7 +36,7 @@ async def test_what_no_snapshot_has_folded_is_not_history_yet() -> None:
     await store.commit.submit([written(1, 10)])
     await store.snapshot(image(1))
     await store.commit.submit([written(1, 11)])
-    assert [found.version for found in await store.history("m1")] == [10]
+    assert [found.version for found in await store.history("k1")] == [10]
 
 
 async def test_many_small_files_become_one_and_nothing_is_doubled() -> None:
@@ -47,7 +47,7 @@ async def test_many_small_files_become_one_and_nothing_is_doubled() -> None:
         await store.snapshot(image(1))
         files = [path for path in disk.visible if "/history/" in path]
         assert len(files) <= folded.SMALL_FILES_MAX
-    assert [found.version for found in await store.history("m1")] == list(range(40, 0, -1))
+    assert [found.version for found in await store.history("k1")] == list(range(40, 0, -1))
 
 
 async def test_big_files_are_left_alone() -> None:
@@ -83,10 +83,10 @@ async def test_a_crash_in_a_merge_leaves_each_version_once(stop: int) -> None:
     disk.crash()
     again, recovered = await opened(disk.blobs(), "two")
     live = [record.row.version for record in recovered.records if isinstance(record, RowWritten)]
-    folded = [found.version for found in await again.history("m1")]
+    folded = [found.version for found in await again.history("k1")]
     assert sorted(folded + live) == list(range(1, 10))
     await again.snapshot(image(1))
-    assert [found.version for found in await again.history("m1")] == list(range(9, 0, -1))
+    assert [found.version for found in await again.history("k1")] == list(range(9, 0, -1))
     assert len([path for path in disk.visible if "/history/" in path]) == 1
 
 

@@ -118,7 +118,7 @@ async def test_a_snapshot_may_stop_after_any_step(stop: int) -> None:
     again, recovered = await opened(disk.blobs(), "two")
     assert sorted(numbers_of(recovered)) == ["m1", "m2"]
     await again.snapshot(image(1, 2))
-    assert [len(await again.history(name)) for name in ("m1", "m2")] == [1, 1]
+    assert [len(await again.history(key)) for key in ("k1", "k2")] == [1, 1]
     assert len([path for path in disk.visible if "/manifest/" in path]) == 1
     assert len({path.split("/")[4] for path in disk.visible if "/snapshot/" in path}) == 1
 
@@ -137,7 +137,7 @@ async def test_a_failed_snapshot_leaves_the_log_unharmed() -> None:
     await store.commit.submit([written(1)])
     blobs.put = real  # type: ignore[method-assign]
     await store.snapshot(image(1))
-    assert [row.version for row in await store.history("m1")] == [1]
+    assert [row.version for row in await store.history("k1")] == [1]
 
 
 async def test_a_fenced_incarnation_writes_no_snapshot() -> None:

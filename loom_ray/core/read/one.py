@@ -10,10 +10,14 @@ from loom_ray.core.state import State
 
 def rows_meant(state: State, request: GetRequest | HistoryRequest) -> list[Row]:
     """The rows of the key that fit the identity given, whatever their status, newest first; `*` fits any."""
-    wanted = (request.agent, request.user_id, request.session_id)
     rows = (state.rows[memory_id] for memory_id in state.ids_of_key(request.memory_key, request.user_id))
-    fitting = [row for row in rows if all(want in ("*", have) for want, have in zip(wanted, row.identity, strict=True))]
-    return sorted(fitting, key=lambda row: -row.version)
+    return sorted((row for row in rows if is_meant(row, request)), key=lambda row: -row.version)
+
+
+def is_meant(row: Row, request: GetRequest | HistoryRequest) -> bool:
+    wanted = (request.agent, request.user_id, request.session_id)
+    fits = all(want in ("*", have) for want, have in zip(wanted, row.identity, strict=True))
+    return fits and row.memory_key == request.memory_key
 
 
 def get(state: State, request: GetRequest, namespace: str, now: int) -> GetAnswer:
