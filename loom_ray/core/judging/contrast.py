@@ -10,7 +10,7 @@ from loom_ray.core.judging.alignment import align
 from loom_ray.core.judging.differences import Difference, differences_of, opposites
 from loom_ray.core.judging.findings import find
 from loom_ray.core.text.statement import Statement, analyse, in_one_language
-from loom_ray.core.text.words import Kind
+from loom_ray.core.text.words import CONTENT_KINDS, Kind
 
 GAP = "…"
 _GAPS = re.compile(rf"{GAP}(?:[\s,]*{GAP})+")
@@ -47,17 +47,21 @@ def contrast(ours: str, theirs: str) -> Contrast:
 def _common_template(first: str, second: str) -> str:
     """Aligned anew, in the order of the texts: an alignment has a direction, and the template must have none."""
     left, right = in_one_language(analyse(first), analyse(second))
-    pairs = align(left, right).pairs
-    common = frozenset(id(word) for pair in pairs for word in pair if word.kind is Kind.WORD)
-    return " / ".join(sorted({_template(left, common), _template(right, common)}))
+    alignment = align(left, right)
+    common = frozenset(id(word) for pair in alignment.pairs for word in pair if word.kind is Kind.WORD)
+    opposed = frozenset(id(word) for pair in opposites(left, right, alignment) for word in pair)  # also on and off
+    return " / ".join(sorted({_template(left, common, opposed), _template(right, common, opposed)}))
 
 
-def _template(statement: Statement, common: frozenset[int]) -> str:
-    """`common`: the identities of the words that both sides have; offsets would not tell the two texts apart."""
+def _template(statement: Statement, common: frozenset[int], opposed: frozenset[int]) -> str:
+    """`common` and `opposed`: the identities of the words that both sides have, and of those that exclude each other;
+    offsets would not tell the two texts apart."""
     text = statement.text
     parts: list[str] = []
     end = 0
-    for word in statement.content:
+    for word in statement.words:
+        if word.kind not in CONTENT_KINDS and id(word) not in opposed:
+            continue
         parts += (text[end : word.start], word.text if id(word) in common else GAP)
         end = word.end
     rest = "" if statement.is_truncated else text[end:]
