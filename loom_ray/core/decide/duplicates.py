@@ -50,7 +50,6 @@ def decide_dedup_resolve(draft: Draft, request: DedupResolveRequest) -> DedupRes
 
 def _take_over(draft: Draft, canonical: Row, duplicate: Row, note: Note) -> None:
     """The duplicate stands in the canonical's place, contradictions and other duplicates included. Raises Locked."""
-    refuse_deletion(canonical, draft.now)
     others = [row for row in draft.duplicates_of(canonical.memory_id) if row.memory_id != duplicate.memory_id]
     promote(draft, duplicate, canonical)
     repoint(draft, [row for row in others if share_a_user(row.user_id, duplicate.user_id)], duplicate)

@@ -90,7 +90,7 @@ def conflicting_pairs(state: State, rows: Iterable[Row]) -> list[Pair]:
 
 
 def _said(row: Row) -> tuple[int, int]:
-    return row.valid_at if row.valid_at is not None else row.asserted_at, row.version
+    return row.began, row.version
 
 
 def _peers(state: State, row: Row) -> Iterator[Row]:
