@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
-_EPHEMERAL_FLOOR = 32_000  # below it the kernel hands out no port of its own accord
+_OURS = range(20_000, 32_000)  # above, from 32768, the kernel hands out ports of its own accord
 _LISTEN = "0A"
 POLL_S = 0.05
 
@@ -104,19 +104,15 @@ def _listening_inodes(port: int) -> set[str]:
     return inodes
 
 
-def free_ports(count: int) -> list[int]:
-    """Distinct ports that nothing listens on; taken together, so that none is given twice."""
-    with contextlib.ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
+def free_ports(count: int, apart_from: int | None = None) -> range:
+    """`count` neighbouring ports that nothing listens on, without `apart_from`, a port that is promised already.
 
-
-def free_port_block(size: int) -> int:
-    """The first port of `size` free neighbours, outside the kernel's own range so that no client socket takes one."""
+    They lie outside the kernel's own range: from there, any client socket of the seconds until they are used may take
+    one (Ray alone opens hundreds while it starts).
+    """
     for _ in range(100):
-        base = random.randrange(20_000, _EPHEMERAL_FLOOR - size, size)
-        if all(can_listen("0.0.0.0", port) is None for port in range(base, base + size)):
-            return base
-    raise OSError(f"no {size} neighbouring ports are free between 20000 and {_EPHEMERAL_FLOOR}")
+        base = random.randrange(_OURS.start, _OURS.stop - count)
+        ports = range(base, base + count)
+        if apart_from not in ports and all(can_listen("0.0.0.0", port) is None for port in ports):
+            return ports
+    raise OSError(f"no {count} neighbouring ports are free between {_OURS.start} and {_OURS.stop}")

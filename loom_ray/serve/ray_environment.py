@@ -12,7 +12,7 @@ from pathlib import Path
 
 from loom_ray.contract.settings import Settings
 from loom_ray.serve import haproxy
-from loom_ray.serve.processes import free_port_block, free_ports
+from loom_ray.serve.processes import free_ports
 
 REPLICA_PORTS = 100
 HAPROXY_THREADS_MAX = 4
@@ -22,9 +22,10 @@ DRAIN_S = 1  # how long a leaving replica still takes requests, so that HAProxy 
 def own_cluster(folder: Path, settings: Settings) -> dict[str, str]:
     """For a cluster of our own whose files all lie in `folder` (its path at most 27 characters, for the sockets)."""
     binary = haproxy.find_binary()
-    environment = _ray(folder) | _serve()
+    ports = free_ports(REPLICA_PORTS + 4, apart_from=settings.port)
+    environment = _ray(folder) | _serve(ports[:-2])
     if binary:
-        environment |= _haproxy(folder, binary, settings)
+        environment |= _haproxy(folder, binary, settings, ports[-2:])
     return environment
 
 
@@ -47,22 +48,21 @@ def _ray(folder: Path) -> dict[str, str]:
     }
 
 
-def _serve() -> dict[str, str]:
-    base = free_port_block(REPLICA_PORTS)
-    fallback_http, fallback_grpc = free_ports(2)
+def _serve(ports: range) -> dict[str, str]:
+    *replicas, fallback_http, fallback_grpc = ports
     return {
         "RAY_SERVE_THROUGHPUT_OPTIMIZED": "1",
         "RAY_SERVE_ENABLE_DIRECT_INGRESS": "0",  # without HAProxy the Python proxy is the way in
-        "RAY_SERVE_DIRECT_INGRESS_MIN_HTTP_PORT": str(base),
-        "RAY_SERVE_DIRECT_INGRESS_MAX_HTTP_PORT": str(base + REPLICA_PORTS - 1),
+        "RAY_SERVE_DIRECT_INGRESS_MIN_HTTP_PORT": str(replicas[0]),
+        "RAY_SERVE_DIRECT_INGRESS_MAX_HTTP_PORT": str(replicas[-1]),
         "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": str(DRAIN_S),
         "RAY_SERVE_FALLBACK_PROXY_HTTP_PORT": str(fallback_http),
         "RAY_SERVE_FALLBACK_PROXY_GRPC_PORT": str(fallback_grpc),
     }
 
 
-def _haproxy(folder: Path, binary: str, settings: Settings) -> dict[str, str]:
-    metrics, stats = free_ports(2)
+def _haproxy(folder: Path, binary: str, settings: Settings, ports: range) -> dict[str, str]:
+    metrics, stats = ports
     sockets = folder / "h"
     return {
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
