@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loom_ray.actors import changing, past, reading, settling, writing
+from loom_ray.actors import changing, past, reading, rollback, settling, writing
 from loom_ray.actors.changing import at_once
 from loom_ray.actors.home import Home
 from loom_ray.contract.scope import Receipt
@@ -54,6 +54,7 @@ WRITERS: dict[str, Writer] = {
     "memory.dedup_resolve": at_once("memory.dedup_resolve", decide_dedup_resolve),
     "memory.dedup_collapse": settling.dedup_collapse,
     "memory.resolve_orphan_duplicates": settling.resolve_orphans,
+    "memory.rollback": rollback.rollback,
     "conflicts.resolve": settling.resolve,
     "conflicts.allowlist_remove": at_once("conflicts.allowlist_remove", decide_allowlist_remove),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable
 
 import numpy as np
 
@@ -54,11 +54,21 @@ async def images_meant(home: Home, request: HistoryRequest | GetRequest) -> list
     Raises BackendUnavailable and StorageDamaged where the history cannot be read.
     """
     recent = [image for image in home.images_in_memory() if is_meant(image, request)]
+    folded = await _read(home.store.history(request.memory_key))
+    return _merged(recent, (image for image in folded if is_meant(image, request)))
+
+
+async def images_of(home: Home, memory_ids: Collection[str]) -> list[Row]:
+    """Every image of these memories. Raises as `images_meant`."""
+    recent = [image for image in home.images_in_memory() if image.memory_id in memory_ids]
+    return _merged(recent, await _read(home.store.images_of(memory_ids)))
+
+
+async def _read(folded: Awaitable[list[Row]]) -> list[Row]:
     try:
-        folded = [image for image in await home.store.history(request.memory_key) if is_meant(image, request)]
+        return await folded
     except StorageError as failure:  # also where another incarnation has taken over, merged the files and gone on
         raise storage_refusal("the history cannot be read", failure) from failure
-    return _merged(recent, folded)
 
 
 def _merged(recent: list[Row], folded: Iterable[Row]) -> list[Row]:
@@ -71,10 +81,7 @@ async def search_as_of(home: Home, request: SearchRequest, query: str, vector: V
     """By meaning and by words among what held then, ranked as a search of today's rows would be."""
     as_of = moment(request)
     recent = home.images_in_memory()
-    try:
-        folded = await home.store.images_at(as_of, request.as_of_basis)
-    except StorageError as failure:
-        raise storage_refusal("the history cannot be read", failure) from failure
+    folded = await _read(home.store.images_at(as_of, request.as_of_basis))
     held = held_by_each(_merged(recent, folded), as_of, request.as_of_basis)
     images = {one.image.memory_id: one.image for one in held if fits(one.image, request) and _may_show(home, one.image)}
     if not images:
@@ -135,7 +142,7 @@ async def audit_list(home: Home, request: AuditListRequest) -> AuditListAnswer:
         actions=frozenset({request.action}) if request.action else None,
         effects=request.include_effects,
         memory_key=request.memory_key or "",
-        memory_id=request.memory_id or "",
+        memory_ids=frozenset({request.memory_id}) if request.memory_id else None,
         user_id=_user_of(request),
         actor=request.actor,
         run_id=request.run_id,
@@ -165,7 +172,7 @@ async def auto_retirements(home: Home, request: AutoRetirementsRequest) -> AutoR
         count *= 4
 
 
-async def audits(home: Home, wanted: AuditWanted, before: int | None, limit: int) -> Sequence[Audited]:
+async def audits(home: Home, wanted: AuditWanted, before: int | None, limit: int) -> list[Audited]:
     """Newest first, of those in memory and then of those folded."""
     recent = [one for one in home.audits_in_memory() if wanted.admits(one) and (before is None or one.stamp < before)]
     if len(recent) >= limit:

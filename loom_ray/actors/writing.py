@@ -117,7 +117,7 @@ async def _decided(home: Home, by: By, claims_of: ClaimsOf) -> tuple[Draft, list
             embedded = {place: one.now(home) for place, one in looked.items()}
             return draft, decide_writes(draft, claims, embedded, home.rules, ids[: len(claims)])
         except NeedsVectors as needs:
-            looked |= await _look_up(home, claims, needs.places)
+            looked |= await look_up(home, claims, needs.places)
             await _rehearse(home, by, claims, looked, ids)
 
 
@@ -132,7 +132,7 @@ async def _rehearse(home: Home, by: By, claims: list[Settled], looked: dict[int,
             await asyncio.sleep(0)
 
 
-async def _look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[int, Looked]:
+async def look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[int, Looked]:
     """One trip to the embedder for all pieces of all these claims, then one to the index."""
     kept = {place: vectors for place in places if (vectors := _kept_vectors(home, claims[place])) is not None}
     asked = [place for place in places if place not in kept]
@@ -141,9 +141,8 @@ async def _look_up(home: Home, claims: list[Settled], places: list[int]) -> dict
     matrix = await home.embed(pieces, deadline_s) if pieces else None
     vectors, start = dict(kept), 0
     for place in asked:
-        assert matrix is not None
         end = start + len(claims[place].pieces)
-        vectors[place], start = matrix[start:end], end
+        vectors[place], start = NO_VECTORS if matrix is None else matrix[start:end], end
     return await _look_all(home, claims, vectors, set(kept))
 
 

@@ -44,6 +44,7 @@ class AuditRow(Answer):
     related_id: str = Field(description="the memory that it was merged into, retired behind or moved to")
     actor: str
     source_class: str
+    source_resource_id: str
     run_id: str
 
 

@@ -7,7 +7,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loom_ray.contract import auditing, changing, conflicts, duplicates, errors, many, namespaces, reading, writing
+from loom_ray.contract import (
+    auditing,
+    changing,
+    conflicts,
+    duplicates,
+    errors,
+    many,
+    namespaces,
+    reading,
+    rollback,
+    writing,
+)
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Receipt, Scoped
 
@@ -113,6 +124,9 @@ _TABLE = (
        "Retire all duplicates behind their canonicals; a dry run unless told otherwise.", writes=True),
     Op("memory.resolve_orphan_duplicates", "writer", "bulk", duplicates.ResolveOrphansRequest,
        duplicates.ResolveOrphansAnswer, "Bring duplicates back whose canonical is gone.", writes=True),
+    Op("memory.rollback", "admin", "admin", rollback.RollbackRequest, rollback.RollbackAnswer,
+       "Take back everything that a run, an actor, a source or a time window did; a dry run unless told otherwise.",
+       writes=True, refusals=(errors.EmbedderMismatch,)),
     Op("conflicts.list", "viewer", "read", conflicts.ConflictsListRequest, conflicts.ConflictsListAnswer,
        "Rows that contradict each other and wait for a decision, or the causes that they have in common."),
     Op("conflicts.propose_revision", "viewer", "read", conflicts.ProposeRevisionRequest,

@@ -68,6 +68,7 @@ class Settings(BaseSettings):
     resolve_pairs_max: int = Field(
         1000, ge=1, description="pairs that one conflicts.resolve of a group or memory.dedup_collapse settles"
     )
+    rollback_changes_max: int = Field(5000, ge=1, description="changes that one memory.rollback may concern")
     as_of_embedded_max: int = Field(256, ge=0, description="past texts embedded for one search as_of; best words first")
     list_limit_max: int = Field(1000, ge=1)
     top_k_max: int = Field(100, ge=1)

@@ -56,7 +56,11 @@ class Draft:
         self._ids: dict[str, set[str]] = defaultdict(set)  # by key, by digest and by canonical, as `key:…` and so on
         self._allowed: dict[KeyPair, bool] = {}
         self._last_version = state.last_version
-        self._commit_id = self.next_version
+        self.commit_id = self.next_version  # what the audit of everything that this draft changes has in common
+
+    def twin(self) -> Draft:
+        """An empty draft over the same state, to try something out."""
+        return Draft(self._state, self.now, self.by)
 
     def row(self, memory_id: str) -> Row | None:
         return self._rows.get(memory_id) or self._state.rows.get(memory_id)
@@ -132,7 +136,7 @@ class Draft:
         return Audited(
             stamp=stamp,
             at=self.now,
-            commit_id=self._commit_id,
+            commit_id=self.commit_id,
             action=note.action or self.by.action,
             effect=note.effect,
             memory_id=row.memory_id if row else "",
@@ -149,6 +153,7 @@ class Draft:
             actor=self.by.actor,
             source_class=row.source_class if row else "",
             run_id=self.by.run_id,
+            source_resource_id=row.source_resource_id if row else "",
         )
 
     def _remember(self, row: Row) -> None:

@@ -103,6 +103,7 @@ class Audited:
     actor: str
     source_class: str
     run_id: str
+    source_resource_id: str = ""  # where the row's value came from, as its writer says
 
 
 Record = Audited | RowWritten | Reinforced | Registered | Answered | Allowed | Disallowed | EmbedderStamp

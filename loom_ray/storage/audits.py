@@ -16,7 +16,7 @@ from loom_ray.storage.folded import FoldedFiles, Kind, Numbered
 
 _TYPES = {"stamp": pa.int64(), "at": TIME, "commit_id": pa.int64(), "version": pa.int64()}
 _COLUMNS = {field.name: _TYPES.get(field.name, pa.string()) for field in fields(Audited)}
-_EXACT = ("memory_key", "memory_id", "user_id", "actor", "run_id")
+_EXACT = ("memory_key", "user_id", "actor", "run_id", "source_class", "source_resource_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,14 @@ class AuditWanted:
 
     actions: frozenset[str] | None
     effects: bool  # also what happened to other memories by the way
+    commit_ids: frozenset[int] | None = None
+    memory_ids: frozenset[str] | None = None
     memory_key: str = ""
-    memory_id: str = ""
     user_id: str = ""
     actor: str = ""
     run_id: str = ""
+    source_class: str = ""
+    source_resource_id: str = ""
     since: int | None = None
     until: int | None = None
 
@@ -38,6 +41,8 @@ class AuditWanted:
         return (
             (self.effects or not record.effect)
             and (self.actions is None or record.action in self.actions)
+            and (self.commit_ids is None or record.commit_id in self.commit_ids)
+            and (self.memory_ids is None or record.memory_id in self.memory_ids)
             and all(getattr(record, name) == wanted for name, wanted in self._exact())
             and (self.since is None or record.at >= self.since)
             and (self.until is None or record.at < self.until)
@@ -52,6 +57,10 @@ class AuditWanted:
             yield pc.field("effect") == ""
         if self.actions is not None:
             yield pc.field("action").isin(pa.array(sorted(self.actions), pa.string()))
+        if self.commit_ids is not None:
+            yield pc.field("commit_id").isin(pa.array(sorted(self.commit_ids), pa.int64()))
+        if self.memory_ids is not None:
+            yield pc.field("memory_id").isin(pa.array(sorted(self.memory_ids), pa.string()))
         for name, wanted in self._exact():
             yield pc.field(name) == wanted
         if self.since is not None:

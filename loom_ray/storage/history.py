@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,11 +28,20 @@ def _images_table(records: Sequence[Numbered]) -> pa.Table:
 HISTORY = Kind("history", _images_table, ("memory_id", "version"))
 
 
-async def images_of(history: FoldedFiles, memory_key: str, through: int) -> list[Row]:
-    """Every version of the key's rows, whoever's, written in segments up to `through`, newest first."""
-    wanted = (pc.field("memory_key") == memory_key) & (pc.field("log_seq") <= through)
-    rows = [row for file in history.files for row in _rows(await history.read(file, wanted))]
-    return sorted(rows, key=lambda row: row.version, reverse=True)
+def of_key(memory_key: str) -> pc.Expression:
+    """The rows of a key, whoever's."""
+    return pc.field("memory_key") == memory_key
+
+
+def of_memories(memory_ids: Collection[str]) -> pc.Expression:
+    return pc.field("memory_id").isin(pa.array(sorted(memory_ids), pa.string()))
+
+
+async def images_of(history: FoldedFiles, rows: pc.Expression, through: int) -> list[Row]:
+    """Every version of these rows, written in segments up to `through`, newest first."""
+    wanted = rows & (pc.field("log_seq") <= through)
+    images = [row for file in history.files for row in _rows(await history.read(file, wanted))]
+    return sorted(images, key=lambda row: row.version, reverse=True)
 
 
 async def images_at(history: FoldedFiles, as_of: int, basis: AsOfBasis, through: int) -> list[Row]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+
+import pyarrow.compute as pc
 
 from loom_ray.contract.reading import AsOfBasis
 from loom_ray.core.records import Audited, EmbedderStamp, Record
@@ -15,7 +18,7 @@ from loom_ray.storage.codec import Closed, Folded, Opened
 from loom_ray.storage.commit import GroupCommit
 from loom_ray.storage.errors import BlobMissing, BlobsUnavailable, Fenced
 from loom_ray.storage.folded import FoldedFiles, fold, merge_from
-from loom_ray.storage.history import HISTORY, images_at, images_of
+from loom_ray.storage.history import HISTORY, images_at, images_of, of_key, of_memories
 from loom_ray.storage.manifest import FoldedFile, Manifest, SnapshotFile, encode_manifest
 from loom_ray.storage.opening import Opening, Tail, manifests, take_over
 from loom_ray.storage.paths import manifest_path, numbered, numbers_in
@@ -104,8 +107,15 @@ class NamespaceStore:
 
     async def history(self, memory_key: str) -> list[Row]:
         """The images of the key's rows written before the newest snapshot, newest first; the actor holds later ones."""
+        return await self._images(of_key(memory_key))
+
+    async def images_of(self, memory_ids: Collection[str]) -> list[Row]:
+        """Likewise those of these memories."""
+        return await self._images(of_memories(memory_ids))
+
+    async def _images(self, rows: pc.Expression) -> list[Row]:
         await self._fold_planned()
-        return await images_of(self._history, memory_key, self._through)
+        return await images_of(self._history, rows, self._through)
 
     async def images_at(self, as_of: int, basis: AsOfBasis) -> list[Row]:
         """Likewise those of all memories that can say what held at `as_of` (ns): see history.py."""

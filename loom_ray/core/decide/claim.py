@@ -102,7 +102,7 @@ def settle_at(claim: Claim, address: Address, actor: str, run_id: str, rules: Ru
         advisories=tuple(advisories(claim.value, rules.settings.memory_value_advisory_chars)),
         valid_at=to_ns(claim.valid_at),
         valid_to=to_ns(claim.valid_to),
-        pieces=_pieces(claim, text) if searched else (),
+        pieces=pieces_of(claim.value, claim.memory_key) if searched else (),
     )
 
 
@@ -161,10 +161,10 @@ def detected_sensitivity(text: str, rules: Rules) -> str:
     return max((detect(part).level for _, part in parts(text)), key=LEVELS.index)
 
 
-def _pieces(claim: Claim, text: str) -> tuple[str, ...]:
-    if not has_meaning(text):
-        return ()
-    return (excerpt(text), *chunks(claim.value, claim.memory_key))
+def pieces_of(value: JsonValue, memory_key: str) -> tuple[str, ...]:
+    """What is embedded of a value that is searched: its excerpt, then its chunks; nothing where it means nothing."""
+    text = text_of(value)
+    return (excerpt(text), *chunks(value, memory_key)) if has_meaning(text) else ()
 
 
 def body_sha256(op: str, body: dict[str, object]) -> str:

@@ -84,7 +84,7 @@ def outcome_with_vector(draft: Draft, settled: Settled, near: Mapping[str, float
     older = _older(draft, settled, rules)
     leaving = {one.row.memory_id for one in older}
     judged = judged_peers(draft, settled, near, rules)
-    outcome = _against([peer for peer in judged if peer.row.memory_id not in leaving], draft, settled, rules)
+    outcome = against([peer for peer in judged if peer.row.memory_id not in leaving], draft, settled, rules)
     if not older or outcome.refusal is not None:
         return outcome
     replaced = [peer for peer in judged if peer.row.memory_id in leaving]
@@ -99,7 +99,8 @@ def _older(draft: Draft, settled: Settled, rules: Rules) -> list[Retiring]:
     return older_of_key(draft, settled) if rules.policy == "newest_wins" and not settled.returns else []
 
 
-def _against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
+def against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
+    """The verdict on a claim that stands so to these peers, closest first."""
     blocker = next((peer for peer in peers if _blocks(peer, settled)), None)
     if blocker is not None:
         return _refused(blocker, settled)

@@ -77,7 +77,7 @@ def written_one_by_one(
         if found is None and _wants_vector(settled, outcome):
             raise NeedsVectors(missing_vectors(draft, claims, embedded, rules, first=place))
         if outcome is None:
-            near = {} if found is None else _near(draft, found)
+            near = {} if found is None else near_in(draft, found)
             outcome = outcome_with_vector(draft, settled, near, rules)
         if outcome.refusal is not None:
             yield Written(settled, outcome, None)
@@ -112,7 +112,7 @@ def _wants_vector(settled: Settled, outcome: Outcome | None) -> bool:
     return bool(settled.pieces) and stored
 
 
-def _near(draft: Draft, found: Embedded) -> dict[str, float]:
+def near_in(draft: Draft, found: Embedded) -> dict[str, float]:
     """The neighbours in the state, with the rows of this draft in their new wording."""
     if not len(found.vectors):
         return {}

@@ -2,8 +2,8 @@
 
 valid_time: a row makes one statement after another; each holds from its `valid_at`, or else from when it was said,
 until the row's next one begins, its `valid_to`, or the beginning of the memory that took the row's place. What was
-deleted or marked wrong since was not true then either; what expired was true until it did. Where the fact has moved to
-another key since, the old key's row made the statement until then.
+deleted, marked wrong or rolled back since was not true then either; what expired was true until it did. Where the fact
+has moved to another key since, the old key's row made the statement until then.
 
 knowledge_time: the newest image recorded by then, if it stood: neither deleted nor retired yet.
 """
@@ -60,7 +60,7 @@ def _held(images: Sequence[Row], as_of: int, basis: AsOfBasis) -> Held | None:
     newest = max(images, key=_recorded)
     if _ended(newest) <= as_of:
         return None
-    begun = [image for image in images if image.began <= as_of]
+    begun = [image for image in images if image.began <= as_of and image.asserted_at <= newest.asserted_at]
     last = max(begun, key=lambda image: (image.began, image.version), default=None)
     if last is None or (last.valid_to is not None and last.valid_to <= as_of):
         return None
