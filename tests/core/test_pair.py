@@ -391,3 +391,12 @@ def test_words_are_compared_as_far_down_as_they_can_decide_and_no_farther(
     assert judge_pair(ours, theirs, edge - 0.001, thresholds(), same_key=False).kind is PairKind.CLEAR
     assert not compared
     assert judge_pair(ours, theirs, edge - 0.001, thresholds(), same_key=True).kind is PairKind.CONFLICT
+
+
+def test_who_tells_of_a_change_is_told_apart_from_who_only_says_otherwise() -> None:
+    stored = "Tove invited me to the regatta on March 28."
+    new = "The regatta with Tove on March 28 was rescheduled to April 4."
+
+    assert judged(stored, new).told
+    assert not judged(new, stored).told
+    assert not judged("Tove invited me to the regatta on March 28.", "The regatta with Tove is on April 4.").told

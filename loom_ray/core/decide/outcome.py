@@ -10,7 +10,7 @@ from loom_ray.contract.errors import CharLimitExceeded, LoomError, PreconditionF
 from loom_ray.core.decide.claim import SECOND_NS, Settled
 from loom_ray.core.decide.guards import locked, pinned
 from loom_ray.core.decide.peers import PEERS_MAX, Peer, judged_peers, same_fact
-from loom_ray.core.decide.retire import CONTRADICTION, Retiring, may_be_refined, older_of_key
+from loom_ray.core.decide.retire import CONTRADICTION, UPDATE, Retiring, may_be_refined, older_of_key
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict
@@ -116,11 +116,12 @@ def against(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> 
 
 
 def _contradicted(peers: list[Peer], draft: Draft, settled: Settled, rules: Rules) -> Outcome:
-    """Under newest_wins a peer that only fills a slot otherwise makes way; the others are flagged."""
+    """Under newest_wins a peer that only fills a slot otherwise makes way, and one whose value the claim says has
+    changed; the others are flagged."""
     refined = [peer for peer in peers if _refines(peer, draft, settled, rules)]
     flagged = [peer for peer in peers if peer not in refined][:PEERS_MAX]
     deciding = flagged or refined
-    retiring = tuple(Retiring(peer.row, CONTRADICTION) for peer in refined)
+    retiring = tuple(Retiring(peer.row, CONTRADICTION if peer.verdict.templated else UPDATE) for peer in refined)
     verdict = "conflict" if flagged else "refines"
     first = deciding[0].verdict
     return Outcome(verdict, first.rule, tuple(deciding[:PEERS_MAX]), first.threshold, retiring=retiring)
@@ -146,9 +147,9 @@ def _is_pinned(draft: Draft, settled: Settled) -> bool:
 
 
 def _refines(peer: Peer, draft: Draft, settled: Settled, rules: Rules) -> bool:
-    if rules.policy != "newest_wins" or settled.returns or not peer.verdict.templated:
+    if rules.policy != "newest_wins" or settled.returns:
         return False
-    return may_be_refined(draft, peer.row, settled)
+    return (peer.verdict.templated or peer.verdict.told) and may_be_refined(draft, peer.row, settled)
 
 
 _PRECEDENCE = (

@@ -12,6 +12,7 @@ from loom_ray.core.row import MemoryType, Row, Status, share_a_user
 
 SAME_KEY = "same_key_newest_wins"
 CONTRADICTION = "newest_wins_contradiction"
+UPDATE = "value_update"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ class PairKind(StrEnum):
 class PairVerdict:
     """`rule` is the short, stable name of the rule that decided; `differences` are those of conflicts and elaborations.
 
-    `templated` says that the two have one shape with one slot filled otherwise; `threshold` is the one compared with,
-    None where none was needed.
+    `templated` says that the two have one shape with one slot filled otherwise, `told` that the new one tells of a
+    change and gives another value; `threshold` is the one compared with, None where none was needed.
     """
 
     kind: PairKind
@@ -46,6 +46,7 @@ class PairVerdict:
     differences: tuple[Difference, ...]
     templated: bool
     threshold: Threshold | None
+    told: bool = False
 
 
 def judge_pair(
@@ -73,7 +74,8 @@ def judge_statements(
     finding = find(ours, theirs, alignment, opposed=bool(opposite))
     kind, rule, threshold = _gated(finding, similarity, thresholds, same_key)
     named = differences_of(ours, theirs, alignment, opposite) if kind in _NAMED else ()
-    return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold)
+    told = ours.tells_change and finding.certainty is Certainty.CHANGE
+    return PairVerdict(kind, rule, named, _is_templated(finding, alignment), threshold, told)
 
 
 def _is_too_far(ours: Statement, theirs: Statement, similarity: float | None, threshold: Threshold) -> bool:

@@ -161,3 +161,30 @@ def test_one_batch_retires_as_single_writes_would() -> None:
     written = scene.bulk({"memory_key": "lease", "value": LEASE}, {"memory_key": "office/lease", "value": LATER_LEASE})
     assert [one.outcome.verdict for one in written] == ["clear", "refines"]
     assert scene.row("lease").status is Status.SUPERSEDED
+
+
+MOORING = "The mooring fee of the ketch Sula at the north quay is 400 euros a month."
+RAISED = "The mooring fee of the ketch Sula at the north quay was raised to 420 euros a month after the refit."
+
+
+def test_a_change_that_is_told_retires_the_value_before_it() -> None:
+    scene = newest_wins()
+    old = scene.set("fee", MOORING).row
+    new = scene.set("notes/fee", RAISED)
+    assert new.outcome.verdict == "refines"
+    assert scene.row("fee").status is Status.SUPERSEDED
+    assert retirements(scene) == [(old.memory_id, new.row.memory_id, "value_update")]
+
+
+def test_what_was_said_before_the_change_retires_nobody() -> None:
+    scene = newest_wins()
+    scene.set("notes/fee", RAISED)
+    assert scene.set("fee", MOORING).outcome.verdict == "conflict"
+    assert scene.row("notes/fee").status is Status.CONFLICTED
+
+
+def test_a_pinned_value_gives_no_way_to_a_change_that_is_told() -> None:
+    scene = newest_wins()
+    scene.pin("fee", MOORING)
+    assert scene.set("notes/fee", RAISED).outcome.verdict == "rejected"
+    assert scene.row("fee").status is Status.ACTIVE
