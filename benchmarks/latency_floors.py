@@ -20,7 +20,7 @@ from typing import Any
 import faiss
 import numpy as np
 
-from loom_ray.actors.cluster import ACTOR
+from loom_ray.actors.cluster.calling import ACTOR
 from loom_ray.actors.embedding.local import LocalEmbedder
 from loom_ray.core.decide.peers import NEIGHBOURS
 from loom_ray.storage.file_blobs import FileBlobs

@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Homes(Protocol):
-    """How namespaces are started and sent home (cluster.py does it with Ray actors)."""
+    """How namespaces are started and sent home (cluster/ does it with Ray actors)."""
 
     async def start(self, place: Place) -> None:
         """Returns when the namespace answers; fine where it is awake already."""

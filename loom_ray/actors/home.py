@@ -33,7 +33,7 @@ RETRY_SNAPSHOT_NS = 30 * SECOND_NS
 
 
 class EmbedderPort(Protocol):
-    """The embedder as a namespace sees it (cluster.py reaches the pool over Ray)."""
+    """The embedder as a namespace sees it (cluster/ reaches the pool over Ray)."""
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Vectors: ...
 

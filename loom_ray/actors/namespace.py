@@ -23,7 +23,7 @@ PATIENCE_S = 0.25  # a batch answers for those that are done by then; the others
 
 
 class Namespace:
-    """Serves one namespace from its home. A plain class: cluster.py makes it an actor, tests call it as it is."""
+    """Serves one namespace from its home. A plain class: cluster/ makes it an actor, tests call it as it is."""
 
     def __init__(self, home: Home) -> None:
         self.home = home

@@ -23,7 +23,7 @@ class Ingress:
         self.settings = settings
 
     def __serve_build_asgi_app__(self) -> Any:
-        from loom_ray.actors.cluster import RayCluster
+        from loom_ray.actors.cluster.reaching import RayCluster
         from loom_ray.serve.gateway import Gateway
         from loom_ray.serve.http import build_app
 

@@ -87,7 +87,8 @@ class Driver:
 
     def _start_actors(self) -> None:
         """Not waited for: the embedder loads its model while Serve starts."""
-        from loom_ray.actors.cluster import start_directory, start_embedders
+        from loom_ray.actors.cluster.directory import start_directory
+        from loom_ray.actors.cluster.embedders import start_embedders
 
         start_embedders(self.settings)
         start_directory(self.settings)
@@ -115,7 +116,7 @@ class Driver:
         import ray
         from ray import serve
 
-        from loom_ray.actors.cluster import send_all_home
+        from loom_ray.actors.cluster.directory import send_all_home
         from loom_ray.serve.app import APP
 
         if self.order.ray_address:

@@ -21,7 +21,7 @@ WAKES_MAX = 5  # times that one request may find its namespace leaving before it
 
 
 class Cluster(Protocol):
-    """How the namespaces are reached (actors/cluster.py does it over Ray)."""
+    """How the namespaces are reached (actors/cluster/reaching.py does it over Ray)."""
 
     async def wake(self, place: Place) -> None: ...
 
