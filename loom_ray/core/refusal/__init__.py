@@ -1,0 +1,1 @@
+"""What may no write store, however it is disguised? Pure: patterns and texts in, the pattern that refuses out."""
