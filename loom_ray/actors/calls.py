@@ -7,6 +7,16 @@ from typing import Any
 
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Scoped
+from loom_ray.core.refusal.pattern import Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOrder:
+    """What the keeper of the patterns asks of one namespace: tombstones for so many of the rows that match."""
+
+    pattern: Pattern
+    actor: str
+    rows_max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +25,7 @@ class Call:
 
     call_id: str
     op: str
-    request: Scoped
+    request: Scoped | SweepOrder
     idempotency_key: str = ""
     body_sha256: str = ""
     noticed: dict[str, Any] = field(default_factory=dict)  # ignored_args and did_you_mean

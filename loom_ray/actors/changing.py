@@ -7,6 +7,7 @@ from typing import Any
 
 from loom_ray.actors.home import Home
 from loom_ray.actors.reading import best_of
+from loom_ray.actors.refusing import Gate
 from loom_ray.actors.writing import Looked, Remember, carry_out, home_vectors, look
 from loom_ray.contract.changing import MoveAnswer, MoveRequest, RestoreRequest
 from loom_ray.contract.many import ApplyRequest, ClearRequest
@@ -15,6 +16,7 @@ from loom_ray.contract.reading import SearchRequest
 from loom_ray.contract.scope import Receipt, Writes
 from loom_ray.core.decide.arrive import Arriving, decide_move, decide_restore, movable, not_restored, restorable
 from loom_ray.core.decide.claim import actor_of
+from loom_ray.core.decide.guards import blacklisted
 from loom_ray.core.decide.many import decide_apply, decide_clear, filtered, may_apply, rows_of_subject
 from loom_ray.core.draft import By, Draft
 
@@ -39,11 +41,14 @@ async def restore(home: Home, request: RestoreRequest, remember: Remember) -> Re
     """Judged like a write, by the vectors that the row kept."""
     who = by("memory.restore", request)
     looked: Looked | None = None
+    gate = Gate(home.refusals)
     while True:
         draft = home.draft(who)
         arriving = restorable(draft, request, home.rules)
         if arriving is None:
             return await carry_out(home, draft, not_restored(draft, request, home.rules), remember)
+        if not await _passes(home, gate, arriving):
+            continue
         if looked is not None and looked.serves(arriving.settled):
             answer = decide_restore(draft, arriving, looked.now(home).near, home.rules)
             return await carry_out(home, draft, answer, remember)
@@ -54,17 +59,33 @@ async def move(home: Home, request: MoveRequest, remember: Remember) -> Receipt:
     """The row takes its vectors along."""
     who, fresh_id = by("memory.move", request), home.fresh_ids(1)[0]
     looked: Looked | None = None
+    gate = Gate(home.refusals)
     while True:
         draft = home.draft(who)
         arriving = movable(draft, request, fresh_id)
         if arriving is None:
             none = MoveAnswer(moved=False, memory_key=request.memory_key, reason="not_found")
             return await carry_out(home, draft, none, remember)
+        if not await _passes(home, gate, arriving):
+            continue
         if looked is not None and looked.serves(arriving.settled):
             vectors = looked.vectors if arriving.row.is_searched else None
             answer = decide_move(draft, request, arriving, looked.now(home).near, vectors, home.rules)
             return await carry_out(home, draft, answer, remember)
         looked = await _look_around(home, arriving)
+
+
+async def _passes(home: Home, gate: Gate, arriving: Arriving) -> bool:
+    """False where it had to be looked at first. Raises Blacklisted, of what may not come back."""
+    marked = gate.marked([arriving.settled])
+    if marked is None:
+        await gate.look([arriving.settled])
+        return False
+    (claim,) = marked
+    if claim.refused is not None:
+        home.refusals.note(claim.refused)
+        raise blacklisted(claim.refused, "memory_key")
+    return True
 
 
 async def _look_around(home: Home, arriving: Arriving) -> Looked:

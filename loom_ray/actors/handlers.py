@@ -1,11 +1,11 @@
-"""Who answers which op? One handler a row of the op table; a test walks the table and misses none."""
+"""Who answers which op of a namespace? One handler a row of the op table; a test walks the table and misses none."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loom_ray.actors import changing, past, reading, rollback, settling, writing
+from loom_ray.actors import changing, past, reading, rollback, settling, sweeping, writing
 from loom_ray.actors.changing import at_once
 from loom_ray.actors.home import Home
 from loom_ray.contract.scope import Receipt
@@ -32,6 +32,8 @@ READERS: dict[str, Reader] = {
     "conflicts.propose_revision": settling.propose_revision,
     "conflicts.allowlist_list": settling.allowlist,
     "audit.list": past.audit_list,
+    "blacklist.report": sweeping.report,
+    "drops.list": sweeping.drops,
 }
 WRITERS: dict[str, Writer] = {
     "namespace.register": changing.register,
@@ -55,6 +57,7 @@ WRITERS: dict[str, Writer] = {
     "memory.dedup_collapse": settling.dedup_collapse,
     "memory.resolve_orphan_duplicates": settling.resolve_orphans,
     "memory.rollback": rollback.rollback,
+    "blacklist.sweep": sweeping.sweep,
     "conflicts.resolve": settling.resolve,
     "conflicts.allowlist_remove": at_once("conflicts.allowlist_remove", decide_allowlist_remove),
 }

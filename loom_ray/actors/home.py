@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from loom_ray.actors.embedding.actor import Description
 from loom_ray.actors.indexes import Indexes
+from loom_ray.actors.refusing import Refusals
 from loom_ray.contract.errors import BackendUnavailable, EmbedderMismatch, OutcomeUnknown, PayloadTooLarge, Unavailable
 from loom_ray.contract.settings import Settings
 from loom_ray.core.decide.claim import SECOND_NS
@@ -58,6 +59,7 @@ class Home:
         store: NamespaceStore,
         state: State,
         now: Callable[[], int],
+        refusals: Refusals,
     ) -> None:
         self.org, self.namespace = place
         self.settings = settings
@@ -69,6 +71,7 @@ class Home:
         self.ends = Ends()
         self.causes = Causes()
         self.embedder = embedder
+        self.refusals = refusals
         self.description: Description | None = None
         self.folding: list[Folding] = []
         self._written_down_at = now()
@@ -268,6 +271,7 @@ class Home:
             await self.store.close(self.image())
         finally:
             self.indexes.close()
+            self.refusals.close()
 
     def images_in_memory(self) -> list[Row]:
         """Those that history may not hold yet."""

@@ -130,6 +130,7 @@ class Namespace:
 
     async def _carried_out(self, call: Call, remember: Callable[[Receipt], list[Record]]) -> Reply:
         if OPS[call.op].writes:
+            await self.home.refusals.pass_words(call.request)
             answer = await WRITERS[call.op](self.home, call.request, remember)
         else:
             answer = await READERS[call.op](self.home, call.request)

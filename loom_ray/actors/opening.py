@@ -9,6 +9,7 @@ from loom_ray.actors.directory import Place
 from loom_ray.actors.home import EmbedderPort, Home
 from loom_ray.actors.namespace import Namespace
 from loom_ray.actors.refusals import storage_refusal
+from loom_ray.actors.refusing import Keeper, Refusals
 from loom_ray.contract.settings import Settings
 from loom_ray.core.state import State
 from loom_ray.storage.blobs import Blobs
@@ -25,6 +26,7 @@ async def open_namespace(
     settings: Settings,
     blobs: Blobs,
     embedder: EmbedderPort,
+    keeper: Keeper,
     incarnation: str,
     now: Callable[[], int],
     off_loop: OffLoop | None = None,
@@ -34,6 +36,7 @@ async def open_namespace(
     Raises StorageDamaged, naming the file, where an acknowledged write may be missing, and BackendUnavailable.
 
     The embedder is not asked: reads by key work while it is down, and its stamp is compared when a vector is needed.
+    Nor is the keeper of the refused patterns, before the first write.
     """
     prefix = namespace_prefix(*place)
     threads = {} if off_loop is None else {"off_loop": off_loop}
@@ -43,7 +46,7 @@ async def open_namespace(
         raise storage_refusal("the namespace cannot be served", failure) from failure
     for note in recovered.notes:
         _log.warning("%s/%s: %s", *place, note)
-    home = Home(place, settings, embedder, store, State(), now)
+    home = Home(place, settings, embedder, store, State(), now, Refusals(keeper, settings, now))
     home.load(recovered.image)
     home.apply(recovered.records)
     home.tidy()

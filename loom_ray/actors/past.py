@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterable
 
 import numpy as np
 
@@ -62,6 +62,18 @@ async def images_of(home: Home, memory_ids: Collection[str]) -> list[Row]:
     """Every image of these memories. Raises as `images_meant`."""
     recent = [image for image in home.images_in_memory() if image.memory_id in memory_ids]
     return _merged(recent, await _read(home.store.images_of(memory_ids)))
+
+
+async def every_image(home: Home) -> AsyncIterator[list[Row]]:
+    """Of all memories, part by part. Raises as `images_meant`."""
+    recent = home.images_in_memory()
+    known = {(image.memory_id, image.version) for image in recent}
+    yield recent
+    try:
+        async for part in home.store.each_part_of_history():
+            yield [image for image in part if (image.memory_id, image.version) not in known]
+    except StorageError as failure:
+        raise storage_refusal("the history cannot be read", failure) from failure
 
 
 async def _read(folded: Awaitable[list[Row]]) -> list[Row]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from typing import NamedTuple
 
 from loom_ray.actors.home import Home
 from loom_ray.actors.past import audits, images_of
+from loom_ray.actors.refusing import Gate
 from loom_ray.actors.writing import Looked, Remember, carry_out, look_up
 from loom_ray.contract.errors import PayloadTooLarge
 from loom_ray.contract.fields import to_ns
@@ -14,8 +16,9 @@ from loom_ray.contract.rollback import RollbackRequest
 from loom_ray.contract.scope import Receipt
 from loom_ray.core.decide.claim import Settled, actor_of, pieces_of, settled_of
 from loom_ray.core.decide.rollback import decide_rollback
-from loom_ray.core.decide.rollback_plan import Plan, images_after, needs_vectors, planned
+from loom_ray.core.decide.rollback_plan import BLACKLISTED, Plan, images_after, needs_vectors, planned, says_anew
 from loom_ray.core.decide.trail import AUTO_SUPERSEDE, EXPIRE, ROLLBACK, caused_by, trails
+from loom_ray.core.decide.write import Embedded
 from loom_ray.core.draft import By, Draft
 from loom_ray.core.records import Audited
 from loom_ray.core.row import Row
@@ -29,22 +32,41 @@ async def rollback(home: Home, request: RollbackRequest, remember: Remember) -> 
     by = By(ROLLBACK, actor_of(request.agent))
     await home.calibrated()
     while True:
-        plan = await _plan(home, request)
-        looked: dict[str, Looked] = {}
+        ready = await _ready(home, by, await _plan(home, request))
+        if ready is not None:
+            answer = decide_rollback(ready.draft, request, ready.plan, ready.found, home.rules)
+            return await carry_out(home, ready.draft, answer, remember, request.dry_run)
+
+
+class Ready(NamedTuple):
+    """All that deciding needs, as of the turn in which it is returned."""
+
+    draft: Draft
+    plan: Plan
+    found: dict[str, Embedded]
+
+
+async def _ready(home: Home, by: By, plan: Plan) -> Ready | None:
+    """None where one of the memories has changed since the plan. What the blacklist refuses stays as it is."""
+    gate = Gate(home.refusals)
+    looked: dict[str, Looked] = {}
+    while True:
         draft = home.draft(by)
-        while plan.is_current(home.state):
-            unknown = [image for image in _to_look_up(draft, plan) if image.memory_id not in looked]
-            if not unknown:
-                found = {name: one.now(home) for name, one in looked.items()}
-                answer = decide_rollback(draft, request, plan, found, home.rules)
-                return await carry_out(home, draft, answer, remember, request.dry_run)
-            found_now = await look_up(home, [_claim(image) for image in unknown], list(range(len(unknown))))
-            looked |= {unknown[place].memory_id: one for place, one in found_now.items()}
-            draft = home.draft(by)
-
-
-def _to_look_up(draft: Draft, plan: Plan) -> list[Row]:
-    return [image for image in images_after(draft, plan).values() if needs_vectors(draft, image)]
+        if not plan.is_current(home.state):
+            return None
+        images = images_after(draft, plan).values()
+        coming = [settled_of(image) for image in images if says_anew(draft, image)]
+        marked = gate.marked(coming)
+        if marked is None:
+            await gate.look(coming)
+            continue
+        plan = plan.without([one.base.memory_id for one in marked if one.refused and one.base], BLACKLISTED)
+        wanted = [image for image in images if image.memory_id in plan.bases and needs_vectors(draft, image)]
+        unknown = [image for image in wanted if image.memory_id not in looked]
+        if not unknown:
+            return Ready(draft, plan, {name: one.now(home) for name, one in looked.items()})
+        found = await look_up(home, [_claim(image) for image in unknown], list(range(len(unknown))))
+        looked |= {unknown[place].memory_id: one for place, one in found.items()}
 
 
 def _claim(image: Row) -> Settled:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from loom_ray.actors.home import Home
 from loom_ray.actors.indexes import Found, Search
+from loom_ray.actors.refusing import Gate
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Receipt
 from loom_ray.contract.writing import BulkSetRequest, Claim, PinRequest, SetRequest, UpdateByIdRequest, UpdateRequest
@@ -52,6 +53,7 @@ async def set_(home: Home, request: SetRequest, remember: Remember) -> Receipt:
     by = By("memory.pin" if isinstance(request, PinRequest) else "memory.set", actor_of(request.agent), request.run_id)
     claims = await _settled(home, [request], request)
     draft, written = await _decided(home, by, lambda _: claims)
+    note_refused(home, written)
     answer = set_answer(written[0], home.namespace, request.dry_run)
     return await carry_out(home, draft, answer, remember, request.dry_run)
 
@@ -60,6 +62,7 @@ async def bulk_set(home: Home, request: BulkSetRequest, remember: Remember) -> R
     by = By("memory.bulk_set", actor_of(request.agent), request.run_id)
     claims = await _settled(home, request.entries, request)
     draft, written = await _decided(home, by, lambda _: claims)
+    note_refused(home, written)
     answer = bulk_answer(written, draft, request.dry_run)
     return await carry_out(home, draft, answer, remember, request.dry_run)
 
@@ -88,8 +91,16 @@ async def update(home: Home, request: UpdateRequest | UpdateByIdRequest, remembe
     draft, written = await _decided(home, by, claims_of)
     if not written:
         return await carry_out(home, draft, not_updated(request, home.namespace, reason), remember, request.dry_run)
+    note_refused(home, written)
     answer = update_answer(written[0], home.namespace, request.dry_run)
     return await carry_out(home, draft, answer, remember, request.dry_run)
+
+
+def note_refused(home: Home, written: Sequence[Written]) -> None:
+    for one in written:
+        refusal = one.outcome.refusal
+        if refusal is not None and refusal.list_name == "skipped_blacklisted" and one.settled.refused is not None:
+            home.refusals.note(one.settled.refused)
 
 
 async def _settled(home: Home, claims: Sequence[Claim], who: SetRequest | BulkSetRequest) -> list[Settled]:
@@ -105,12 +116,18 @@ async def _settled(home: Home, claims: Sequence[Claim], who: SetRequest | BulkSe
 
 
 async def _decided(home: Home, by: By, claims_of: ClaimsOf) -> tuple[Draft, list[Written]]:
-    """Decides as soon as every claim that needs vectors has them; the draft is of this very turn."""
+    """Decides as soon as every claim that needs vectors has them; the draft is of this very turn. What the blacklist
+    refuses is known before anything is embedded."""
     ids: list[str] = []
     looked: dict[int, Looked] = {}
+    gate = Gate(home.refusals)
     while True:
         draft = home.draft(by)
-        claims = claims_of(draft)
+        given = claims_of(draft)
+        claims = gate.marked(given)
+        if claims is None:
+            await gate.look(given)
+            continue
         ids += home.fresh_ids(len(claims) - len(ids))
         looked = {place: one for place, one in looked.items() if place < len(claims) and one.serves(claims[place])}
         try:

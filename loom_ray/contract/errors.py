@@ -81,6 +81,12 @@ class IdempotencyKeyReused(InvalidRequest):
     code = "IDEMPOTENCY_KEY_REUSED"
 
 
+class Blacklisted(LoomError):
+    """The text matches a pattern that no write may store, or could not be checked: then `pattern_id` is empty."""
+
+    code, status, category = "BLACKLISTED", 422, "invalid"
+
+
 class MalformedBody(LoomError):
     code, status, category = "MALFORMED_BODY", 400, "invalid"
 

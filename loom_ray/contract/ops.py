@@ -9,6 +9,7 @@ from typing import Literal
 
 from loom_ray.contract import (
     auditing,
+    blacklist,
     changing,
     conflicts,
     duplicates,
@@ -28,7 +29,8 @@ RateClass = Literal["read", "write", "bulk", "admin"]
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operation. `role` is the least that may call it; `mcp` says whether agents see it as a tool."""
+    """One operation. `role` is the least that may call it; `mcp` says whether agents see it as a tool; `owner` who
+    carries it out: the namespace, or the keeper of the patterns that are refused."""
 
     name: str
     role: Role
@@ -38,6 +40,7 @@ class Op:
     summary: str
     writes: bool = False
     mcp: bool = False
+    owner: Literal["namespace", "keeper"] = "namespace"
     refusals: tuple[type[LoomError], ...] = ()
 
     @property
@@ -137,6 +140,19 @@ _TABLE = (
        "Pairs of keys that are never flagged."),
     Op("conflicts.allowlist_remove", "admin", "admin", conflicts.AllowlistRemoveRequest,
        conflicts.AllowlistRemoveAnswer, "Let a pair be flagged again by later writes.", writes=True),
+    Op("blacklist.add", "writer", "write", blacklist.BlacklistAddRequest, blacklist.BlacklistAddAnswer,
+       "Refuse a pattern in every write from now on; with sweep, also tombstone what matches already.", writes=True,
+       mcp=True, owner="keeper"),
+    Op("blacklist.sweep", "writer", "bulk", blacklist.BlacklistSweepRequest, blacklist.BlacklistSweepAnswer,
+       "Tombstone the live rows that a known pattern matches.", writes=True, owner="keeper"),
+    Op("blacklist.remove", "admin", "admin", blacklist.BlacklistRemoveRequest, blacklist.BlacklistRemoveAnswer,
+       "Let what a pattern refused be written again.", writes=True, owner="keeper"),
+    Op("blacklist.list", "viewer", "read", blacklist.BlacklistListRequest, blacklist.BlacklistListAnswer,
+       "The patterns that hold in a namespace, with how often each was met.", owner="keeper"),
+    Op("blacklist.report", "viewer", "bulk", blacklist.BlacklistReportRequest, blacklist.BlacklistReportAnswer,
+       "How many rows and past versions a pattern would match; nothing is changed."),
+    Op("drops.list", "viewer", "read", blacklist.DropsListRequest, blacklist.DropsListAnswer,
+       "What sweeps removed, newest first."),
     Op("audit.list", "admin", "read", auditing.AuditListRequest, auditing.AuditListAnswer,
        "Who did what to which memory, newest first; hashes, never values."),
 )  # fmt: skip
@@ -151,7 +167,7 @@ EVERYWHERE = (
     errors.Overloaded,
     errors.StorageDamaged,
 )
-ON_WRITES = (errors.UnknownArgument, errors.IdempotencyKeyReused, errors.OutcomeUnknown)
+ON_WRITES = (errors.UnknownArgument, errors.IdempotencyKeyReused, errors.OutcomeUnknown, errors.Blacklisted)
 
 
 def refusals(op: Op) -> tuple[type[LoomError], ...]:

@@ -37,6 +37,13 @@ class Settings(BaseSettings):
     memory_value_advisory_chars: int = Field(30_000, ge=0, description="0 disables the oversized advisory")
     memory_sensitivity_autodetect: bool = True
 
+    # Refusal (the pages' interval and TTL; here they only matter while the keeper of the patterns is away)
+    blacklist_version_check_interval_seconds: float = Field(2.0, gt=0)
+    blacklist_cache_ttl_seconds: float = Field(
+        300.0, gt=0, description="known patterns serve so long without their keeper; then writes are refused"
+    )
+    blacklist_wait_s: float = Field(5.0, gt=0, description="a write waits so long for a thread that checks; then 503")
+
     # Namespace actors
     namespace_idle_seconds: float = Field(900.0, gt=0)
     namespaces_live_max: int = Field(0, ge=0, description="0: from the node's memory")
@@ -68,6 +75,8 @@ class Settings(BaseSettings):
     resolve_pairs_max: int = Field(
         1000, ge=1, description="pairs that one conflicts.resolve of a group or memory.dedup_collapse settles"
     )
+    pattern_chars_max: int = Field(4096, ge=1, description="of a pattern that is refused; a regex has its own bound")
+    sweep_rows_max: int = Field(5000, ge=1, description="rows that one sweep tombstones")
     rollback_changes_max: int = Field(5000, ge=1, description="changes that one memory.rollback may concern")
     as_of_embedded_max: int = Field(256, ge=0, description="past texts embedded for one search as_of; best words first")
     list_limit_max: int = Field(1000, ge=1)

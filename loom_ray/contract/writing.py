@@ -203,9 +203,18 @@ class BulkEntry(Judged):
     index: int
 
 
+class BlacklistedEntry(BulkEntry):
+    """What refused an entry; `blacklist_unchecked` says that it could not be checked, and may be sent again."""
+
+    pattern_id: str
+    scope: str
+    reason: str
+    blacklist_unchecked: bool
+
+
 class BulkSetAnswer(Receipt):
-    """Every entry is in exactly one of `written`, `merged`, `rejected_pinned`, `skipped_pinned` and `skipped_locked`;
-    `duplicates` and `conflicted` name verdicts among those written."""
+    """Every entry is in exactly one of `written`, `merged`, `rejected_pinned`, `skipped_pinned`, `skipped_locked` and
+    `skipped_blacklisted`; `duplicates` and `conflicted` name verdicts among those written."""
 
     written: list[BulkEntry]
     merged: list[BulkEntry]
@@ -214,5 +223,6 @@ class BulkSetAnswer(Receipt):
     rejected_pinned: list[BulkEntry] = Field(description="close to a pinned fact")
     skipped_pinned: list[BulkEntry] = Field(description="another value for a pinned key")
     skipped_locked: list[BulkEntry] = Field(description="another value for a locked row")
+    skipped_blacklisted: list[BlacklistedEntry] = Field(description="what no write may store")
     unchecked: int = Field(0, description="always 0: every entry is judged")
     dry_run: bool

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from loom_ray.core.refusal.pattern import Pattern
 from loom_ray.core.row import Row
 
 Vectors = npt.NDArray[np.float16]  # (1 + chunks, dimensions), each row normalised; the first is the excerpt's
@@ -67,6 +68,22 @@ class Disallowed:
 
 
 @dataclass(frozen=True, slots=True)
+class PatternRemoved:
+    """What the pattern refused may be written again."""
+
+    pattern_id: str
+    at: int  # ns; strictly rising with the patterns' `created_at`
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatternHits:
+    """So many writes were refused by each pattern since this was last said."""
+
+    hits: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedderStamp:
     """Which embedder the namespace's vectors come from; vectors of two embedders are never mixed."""
 
@@ -106,4 +123,16 @@ class Audited:
     source_resource_id: str = ""  # where the row's value came from, as its writer says
 
 
-Record = Audited | RowWritten | Reinforced | Registered | Answered | Allowed | Disallowed | EmbedderStamp
+Record = (
+    Audited
+    | RowWritten
+    | Reinforced
+    | Registered
+    | Answered
+    | Allowed
+    | Disallowed
+    | EmbedderStamp
+    | Pattern
+    | PatternRemoved
+    | PatternHits
+)

@@ -14,11 +14,14 @@ from loom_ray.core.records import (
     Audited,
     Disallowed,
     EmbedderStamp,
+    PatternHits,
+    PatternRemoved,
     Record,
     Registered,
     Reinforced,
     RowWritten,
 )
+from loom_ray.core.refusal.pattern import Pattern
 from loom_ray.core.row import NOBODY, Address, Row, Status
 
 IdsByUser = dict[str, set[str]]  # memory ids of each user: a namespace of many users must not be walked for one
@@ -65,6 +68,8 @@ class State:
                 self.allowed.pop((key_a, key_b), None)
             case EmbedderStamp():
                 self.stamp = record
+            case Pattern() | PatternRemoved() | PatternHits():
+                pass  # these are in the keeper's log alone
 
     def put(self, row: Row) -> None:
         """The row's new image takes the place of the one before."""

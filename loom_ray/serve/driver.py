@@ -87,10 +87,12 @@ class Driver:
 
     def _start_actors(self) -> None:
         """Not waited for: the embedder loads its model while Serve starts."""
+        from loom_ray.actors.cluster.blacklist import start_blacklist
         from loom_ray.actors.cluster.directory import start_directory
         from loom_ray.actors.cluster.embedders import start_embedders
 
         start_embedders(self.settings)
+        start_blacklist(self.settings)
         start_directory(self.settings)
 
     def _serve(self) -> None:

@@ -13,6 +13,7 @@ from loom_ray.actors.directory import Place
 from loom_ray.contract.arguments import Asked
 from loom_ray.contract.errors import BackendUnavailable, LoomError, OutcomeUnknown
 from loom_ray.contract.ops import Op
+from loom_ray.contract.scope import Scoped
 from loom_ray.contract.settings import Settings
 from loom_ray.core.decide.claim import body_sha256
 
@@ -31,6 +32,10 @@ class Cluster(Protocol):
 
     async def finish(self, place: Place, call_id: str) -> Reply:
         """Raises NamespaceGone."""
+        ...
+
+    async def ask_keeper(self, op: str, request: Scoped) -> dict[str, Any]:
+        """Of the refused patterns. Raises the LoomError that the client is to see."""
         ...
 
     async def touch(self, places: Sequence[Place]) -> None: ...
@@ -52,6 +57,8 @@ class Gateway:
 
     async def ask(self, op: Op, asked: Asked, idempotency_key: str = "") -> dict[str, Any]:
         """The op's answer. Raises the LoomError that the client is to see."""
+        if op.owner == "keeper":  # its ops say the same when they are repeated, without a key
+            return await self._cluster.ask_keeper(op.name, asked.request) | _noticed(asked)
         place = Place(asked.request.org, asked.request.namespace)
         call = _call(op, asked, idempotency_key)
         try:
@@ -136,8 +143,12 @@ class Gateway:
             return
 
 
+def _noticed(asked: Asked) -> dict[str, Any]:
+    return {"ignored_args": asked.ignored_args, "did_you_mean": asked.did_you_mean} if asked.ignored_args else {}
+
+
 def _call(op: Op, asked: Asked, idempotency_key: str) -> Call:
-    noticed = {"ignored_args": asked.ignored_args, "did_you_mean": asked.did_you_mean} if asked.ignored_args else {}
+    noticed = _noticed(asked)
     key = idempotency_key if op.writes else ""
     body = body_sha256(op.name, asked.arguments) if key else ""
     return Call(uuid.uuid4().hex, op.name, asked.request, key, body, noticed)

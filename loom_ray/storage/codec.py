@@ -21,12 +21,15 @@ from loom_ray.core.records import (
     Audited,
     Disallowed,
     EmbedderStamp,
+    PatternHits,
+    PatternRemoved,
     Record,
     Registered,
     Reinforced,
     RowWritten,
     Vectors,
 )
+from loom_ray.core.refusal.pattern import Pattern, PatternScope, PatternType
 from loom_ray.core.row import JsonValue, MemoryType, Row, Status
 
 T = TypeVar("T")
@@ -160,6 +163,11 @@ def opened_from_json(given: dict[str, Any]) -> Opened:
     return build(Opened, given | {"skipped": tuple(given["skipped"])})
 
 
+def pattern_from_json(given: dict[str, Any]) -> Pattern:
+    kinds = {"pattern_type": PatternType(given["pattern_type"]), "scope": PatternScope(given["scope"])}
+    return build(Pattern, given | kinds)
+
+
 def as_text(name: str) -> Callable[[Any], dict[str, Any]]:
     """An encoder that writes the field `name` as JSON text."""
 
@@ -183,6 +191,7 @@ NAMES: dict[type[Any], list[str]] = {
     kind: [field.name for field in fields(kind)]
     for kind in (
         *(Row, RowWritten, Reinforced, Registered, Answered, Allowed, Disallowed, Audited, EmbedderStamp),
+        *(Pattern, PatternRemoved, PatternHits),
         *(Opened, Folded, Closed),
     )
 }
@@ -197,6 +206,9 @@ ENCODERS: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     Allowed: ("allowed", plain),
     Disallowed: ("disallowed", plain),
     EmbedderStamp: ("embedder", plain),
+    Pattern: ("pattern", plain),
+    PatternRemoved: ("pattern_removed", plain),
+    PatternHits: ("pattern_hits", as_text("hits")),
     Opened: ("opened", plain),
     Folded: ("folded", plain),
     Closed: ("closed", plain),
@@ -210,6 +222,9 @@ DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "allowed": of_plain(Allowed),
     "disallowed": of_plain(Disallowed),
     "embedder": of_plain(EmbedderStamp),
+    "pattern": pattern_from_json,
+    "pattern_removed": of_plain(PatternRemoved),
+    "pattern_hits": of_text(PatternHits, "hits"),
     "opened": opened_from_json,
     "folded": of_plain(Folded),
     "closed": of_plain(Closed),

@@ -12,6 +12,7 @@ from loom_ray.core.records import RowWritten
 from loom_ray.core.row import Row
 from loom_ray.storage.columns import TIME, row_columns, rows_of
 from loom_ray.storage.folded import FoldedFiles, Kind, Numbered
+from loom_ray.storage.manifest import FoldedFile
 
 STATEMENT = ("memory_id", "content_sha256", "valid_at", "asserted_at")  # what all images of one statement share
 
@@ -35,6 +36,10 @@ def of_key(memory_key: str) -> pc.Expression:
 
 def of_memories(memory_ids: Collection[str]) -> pc.Expression:
     return pc.field("memory_id").isin(pa.array(sorted(memory_ids), pa.string()))
+
+
+async def images_in(history: FoldedFiles, file: FoldedFile, through: int) -> list[Row]:
+    return _rows(await history.read(file, pc.field("log_seq") <= through))
 
 
 async def images_of(history: FoldedFiles, rows: pc.Expression, through: int) -> list[Row]:

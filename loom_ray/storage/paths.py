@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+BLACKLIST_PREFIX = "blacklist/"  # the log of the keeper of the refused patterns, beside all `ns/`
 SEGMENT_CHARS_MAX = 200  # file systems allow 255 bytes a name
 HASHED_AFTER_CHARS = 120
 SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")

@@ -1,8 +1,8 @@
 """How is a whole namespace written down and read back? Parquet files of bounded size under `snapshot/<seq>/`.
 
 `rows-*.parquet` hold a row each (columns.py, and how many vectors it has), `vectors-*.parquet` a vector each in the
-order of the rows, `answers-*.parquet` the remembered answers, `allowed-*.parquet` the allowlist. The manifest names
-them with sizes and checksums.
+order of the rows, `answers-*.parquet` the remembered answers, `allowed-*.parquet` the allowlist, `patterns-*.parquet`
+what is refused, in the one log that keeps that. The manifest names them with sizes and checksums.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loom_ray.core.records import Allowed, Answered, EmbedderStamp, Registered, Vectors
+from loom_ray.core.refusal.pattern import Pattern
 from loom_ray.core.row import Row
 from loom_ray.storage.blobs import Blobs
-from loom_ray.storage.codec import NAMES, json_text
+from loom_ray.storage.codec import NAMES, json_text, pattern_from_json
 from loom_ray.storage.columns import row_columns, rows_of
 from loom_ray.storage.errors import DamagedSnapshot
 from loom_ray.storage.manifest import Manifest, SnapshotFile, checksum
@@ -35,6 +36,7 @@ OffLoop = Callable[..., Awaitable[Any]]  # runs a blocking call elsewhere, as as
 ROWS_A_FILE = 20_000
 ANSWERS_A_FILE = 20_000
 ALLOWED_A_FILE = 20_000
+PATTERNS_A_FILE = 5_000  # of at most 4,096 characters
 VECTOR_BYTES_A_FILE = 32 * 1024 * 1024
 ROWS_A_GROUP = 8_192
 FILES_AT_ONCE = 3  # loaded or stored at the same time, so that memory stays near the size of the image
@@ -53,6 +55,7 @@ class StateImage:
     vectors: Sequence[Vectors | None] = field(default=(), repr=False)
     answers: Sequence[Answered] = field(default=(), repr=False)  # oldest first
     allowed: Sequence[Allowed] = field(default=(), repr=False)
+    patterns: Sequence[tuple[Pattern, int]] = field(default=(), repr=False)  # each with its hits
     registered: Registered | None = None
     embedder: EmbedderStamp | None = None
     last_version: int = 0
@@ -112,6 +115,8 @@ def tables_of(image: StateImage) -> Iterator[tuple[str, pa.Table]]:
         yield "answers", answers_table(image.answers[start : start + ANSWERS_A_FILE])
     for start in range(0, len(image.allowed), ALLOWED_A_FILE):
         yield "allowed", allowed_table(image.allowed[start : start + ALLOWED_A_FILE])
+    for start in range(0, len(image.patterns), PATTERNS_A_FILE):
+        yield "patterns", patterns_table(image.patterns[start : start + PATTERNS_A_FILE])
 
 
 def dimensions_of(image: StateImage) -> int:
@@ -154,6 +159,17 @@ def allowed_table(allowed: Sequence[Allowed]) -> pa.Table:
     return pa.table(columns | {"at": pa.array(columns["at"], pa.int64())})
 
 
+def patterns_table(patterns: Sequence[tuple[Pattern, int]]) -> pa.Table:
+    columns = {name: [getattr(pattern, name) for pattern, _ in patterns] for name in NAMES[Pattern]}
+    return pa.table(columns | {"hit_count": pa.array([hits for _, hits in patterns], pa.int64())})
+
+
+def patterns_of(table: pa.Table) -> list[tuple[Pattern, int]]:
+    stored = table.drop_columns(["hit_count"]).to_pylist()
+    hits = table.column("hit_count").to_pylist()
+    return [(pattern_from_json(one), count) for one, count in zip(stored, hits, strict=True)]
+
+
 async def load_image(
     blobs: Blobs, prefix: str, manifest: Manifest, off_loop: OffLoop = asyncio.to_thread
 ) -> StateImage:
@@ -186,7 +202,7 @@ def starts_of(manifest: Manifest, kind: str) -> list[int]:
 
 
 def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None) -> Any:
-    """Rows with their counts of vectors, answers or allowed pairs; vectors are written to the start of `target`."""
+    """Rows with their counts of vectors, or what else there is; vectors are written to the start of `target`."""
     if len(data) != file.bytes or checksum(data) != file.checksum:
         raise DamagedSnapshot(path, f"{len(data)} bytes whose size or checksum is not the manifest's")
     parquet = pq.ParquetFile(pa.BufferReader(data))
@@ -197,6 +213,8 @@ def read_file(path: str, file: SnapshotFile, data: bytes, target: Vectors | None
         return rows_of(table.drop_columns(["vectors"])), table.column("vectors").to_pylist()
     if file.kind == "allowed":
         return [Allowed(**pair) for pair in table.to_pylist()]
+    if file.kind == "patterns":
+        return patterns_of(table)
     return answers_of(table)
 
 
@@ -226,6 +244,7 @@ def assemble(manifest: Manifest, parts: list[tuple[SnapshotFile, Any]], matrix: 
         vectors=vectors,
         answers=[answer for file, part in parts if file.kind == "answers" for answer in part],
         allowed=[pair for file, part in parts if file.kind == "allowed" for pair in part],
+        patterns=[pattern for file, part in parts if file.kind == "patterns" for pattern in part],
         registered=manifest.registered,
         embedder=manifest.embedder,
         last_version=manifest.last_version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field, replace
 
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ from loom_ray.storage.codec import Closed, Folded, Opened
 from loom_ray.storage.commit import GroupCommit
 from loom_ray.storage.errors import BlobMissing, BlobsUnavailable, Fenced
 from loom_ray.storage.folded import FoldedFiles, fold, merge_from
-from loom_ray.storage.history import HISTORY, images_at, images_of, of_key, of_memories
+from loom_ray.storage.history import HISTORY, images_at, images_in, images_of, of_key, of_memories
 from loom_ray.storage.manifest import FoldedFile, Manifest, SnapshotFile, encode_manifest
 from loom_ray.storage.opening import Opening, Tail, manifests, take_over
 from loom_ray.storage.paths import manifest_path, numbered, numbers_in
@@ -112,6 +112,12 @@ class NamespaceStore:
     async def images_of(self, memory_ids: Collection[str]) -> list[Row]:
         """Likewise those of these memories."""
         return await self._images(of_memories(memory_ids))
+
+    async def each_part_of_history(self) -> AsyncIterator[list[Row]]:
+        """Likewise all images of all memories, a file at a time."""
+        await self._fold_planned()
+        for file in self._history.files:
+            yield await images_in(self._history, file, self._through)
 
     async def _images(self, rows: pc.Expression) -> list[Row]:
         await self._fold_planned()

@@ -13,6 +13,7 @@ from typing import Any
 
 from clockwork import run
 from faulty import Faults, FaultyBlobs, FaultyDisk
+from keepers import Patterns
 from promises import check_state, check_vectors, check_verdict, check_words, clone, contents
 from scene import PLACE, BagOfWords, Clock, answer_to, call_of, inline
 from wishes import KEYS, REPERTOIRE, THINGS, Wish, changes, versions_in
@@ -153,7 +154,7 @@ class World:
         self.processes.append(process)
         try:
             namespace = await open_namespace(
-                PLACE, self.settings, process.blobs, self.embedder, process.name, self.clock, inline
+                PLACE, self.settings, process.blobs, self.embedder, Patterns(), process.name, self.clock, inline
             )
         except UNLUCKY as refusal:
             self.note(f"opening: {refusal.code}")

@@ -10,6 +10,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from keepers import Patterns
 
 from loom_ray.actors.calls import Call, Reply
 from loom_ray.actors.directory import Place
@@ -100,12 +101,15 @@ class Scene:
         self.settings = Settings(**settings)
         self.clock = Clock()
         self.embedder = BagOfWords()
+        self.keeper = Patterns()
         self.namespace: Namespace
 
     async def open(self) -> Scene:
         """The next incarnation takes over; the one before is left as it is, as after a kill."""
         name, now = f"incarnation-{next(_numbers)}", self.clock
-        self.namespace = await open_namespace(PLACE, self.settings, self.blobs, self.embedder, name, now, inline)
+        self.namespace = await open_namespace(
+            PLACE, self.settings, self.blobs, self.embedder, self.keeper, name, now, inline
+        )
         return self
 
     def call(self, op: str, key: str = "", **arguments: Any) -> Call:

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rounds", type=int, default=20, help="how often the race for a refused value is run")
     parser.addoption("--namespaces", type=int, default=40, help="how many fresh namespaces the crash tests touch")
 
 
@@ -23,8 +24,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoomServer]:
-    """A server with the local embedder; `server.base_url` is its address. It must stop without leaving a process."""
-    running = LoomServer(tmp_path_factory.mktemp("loom")).start()
+    """A server with the local embedder and two gateways; `server.base_url` is its address. It must stop without leaving
+    a process."""
+    running = LoomServer(tmp_path_factory.mktemp("loom"), LOOM_REPLICAS="2").start()
     try:
         yield running.wait_until_ready()
     finally:

@@ -64,6 +64,18 @@ class LoomServer:
         """The child that started Ray."""
         return descendants(self.process.pid)[0]
 
+    def processes_of(self, title: str) -> list[int]:
+        """Ray names its workers after their actor's class."""
+        found: list[int] = []
+        for pid in descendants(self.process.pid):
+            try:
+                line = Path(f"/proc/{pid}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if line.startswith(f"ray::{title}".encode()):
+                found.append(pid)
+        return found
+
     def is_gone(self) -> bool:
         self.process.poll()
         return not any(_is_alive(pid) for pid in self.seen)

@@ -27,7 +27,7 @@ from loom_ray.contract.arguments import read_request
 from loom_ray.contract.ops import OPS
 from loom_ray.contract.settings import Settings
 from loom_ray.core.records import Vectors
-from loom_ray.serve.processes import descendants
+from loom_ray.core.refusal.registry import Effective
 from loom_ray.storage.blobs import open_blobs
 
 KILLS = 20
@@ -46,19 +46,6 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoomServer]:
     finally:
         code = running.stop()
     assert code == 0, running.text()
-
-
-def processes_of(server: LoomServer, title: str) -> list[int]:
-    """Ray names its workers after their actor's class."""
-    found: list[int] = []
-    for pid in descendants(server.process.pid):
-        try:
-            line = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if line.startswith(f"ray::{title}".encode()):
-            found.append(pid)
-    return found
 
 
 def kill_all(pids: Sequence[int]) -> None:
@@ -85,7 +72,7 @@ async def test_a_namespace_killed_twenty_times_under_sixteen_writers_loses_and_d
         for _ in range(KILLS):
             before = storm.facts
             await until(lambda: storm.facts > before + storm.writers)  # noqa: B023 - awaited within the turn
-            kill_all(await asyncio.to_thread(processes_of, crashing, "NamespaceActor"))
+            kill_all(await asyncio.to_thread(crashing.processes_of, "NamespaceActor"))
             killed_at = time.monotonic()
             await until(lambda: storm.answered_at > killed_at)  # noqa: B023
             gaps.append(time.monotonic() - killed_at)
@@ -107,7 +94,7 @@ async def until(condition: Any) -> None:
 
 def test_a_killed_embedder_is_a_refusal_to_retry_and_nothing_is_stored_unjudged(crashing: LoomServer):
     refused: list[str] = []
-    killed = processes_of(crashing, "EmbedderActor")
+    killed = crashing.processes_of("EmbedderActor")
     kill_all(killed)
     for turn in range(200):
         status, answer = crashing.post(
@@ -117,7 +104,7 @@ def test_a_killed_embedder_is_a_refusal_to_retry_and_nothing_is_stored_unjudged(
         assert crashing.get("/v1/health")[0] == 200
         without = {"memory_key": f"e{turn}", "value": "seen", "memory_type": "episodic"}
         assert crashing.post("memory.set", namespace="cut", **without)[0] == 200
-        if status == 200 and processes_of(crashing, "EmbedderActor"):
+        if status == 200 and crashing.processes_of("EmbedderActor"):
             break
         refused += [f"k{turn}"] if status == 503 else []
         time.sleep(0.05)
@@ -125,11 +112,11 @@ def test_a_killed_embedder_is_a_refusal_to_retry_and_nothing_is_stored_unjudged(
         pytest.fail("the embedder did not come back")
     for key in refused:
         assert not crashing.post("memory.get", namespace="cut", memory_key=key)[1]["found"]
-    assert not set(processes_of(crashing, "EmbedderActor")) & set(killed)
+    assert not set(crashing.processes_of("EmbedderActor")) & set(killed)
 
 
 def test_a_killed_directory_comes_back_and_knows_who_is_awake(crashing: LoomServer):
-    kill_all(processes_of(crashing, "DirectoryActor"))
+    kill_all(crashing.processes_of("DirectoryActor"))
     statuses: list[int] = []
 
     def woken() -> bool:
@@ -154,15 +141,25 @@ class LocalEmbedder:
         return self.service.describe()
 
 
+class Patternless:
+    """A keeper of refused patterns that has none."""
+
+    async def effective(self) -> Effective:
+        return Effective(0, ())
+
+    async def note_hits(self, hits: dict[str, int]) -> None:
+        raise AssertionError("nothing is refused")
+
+
 async def test_a_paused_incarnation_that_comes_back_is_refused_and_ends(crashing: LoomServer):
     post = crashing.post
-    known = set(processes_of(crashing, "NamespaceActor"))
+    known = set(crashing.processes_of("NamespaceActor"))
     assert post("memory.set", namespace="paused", memory_key="a", value="the kiln is hot")[0] == 200
-    (old,) = set(processes_of(crashing, "NamespaceActor")) - known
+    (old,) = set(crashing.processes_of("NamespaceActor")) - known
     os.kill(old, signal.SIGSTOP)
     settings = Settings(embedder="fake")
     blobs, embedder = open_blobs(crashing.storage_url), LocalEmbedder(settings)
-    heir = await open_namespace(Place("dev", "paused"), settings, blobs, embedder, "heir", time.time_ns)
+    heir = await open_namespace(Place("dev", "paused"), settings, blobs, embedder, Patternless(), "heir", time.time_ns)
     written = await heir.serve([set_call("a", "the kiln is warm")])
     assert written[0].error is None
     os.kill(old, signal.SIGCONT)
@@ -235,7 +232,7 @@ def test_fresh_namespaces_pass_through_few_rooms(crashing: LoomServer, request: 
         )
         assert status == 200, f"namespace {number}: {answer}"
         slowest = max(slowest, time.monotonic() - asked_at)
-        most = max(most, len(processes_of(crashing, "NamespaceActor")))
+        most = max(most, len(crashing.processes_of("NamespaceActor")))
     assert most <= LIVE_MAX + 1, "one may be on its way out"
     for number in (0, count // 2, count - 1):
         status, answer = crashing.post("memory.get", namespace=f"fresh-{number}", memory_key="a")

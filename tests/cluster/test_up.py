@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from loom_server import GONE_S_MAX, LoomServer, wait_until
 
+from loom_ray.serve.processes import descendants
+
 
 def loom_ray(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -35,7 +37,7 @@ class TestOneServer:
 
     def test_it_listens_on_loopback_alone(self, server: LoomServer) -> None:
         """Beyond it only Ray's own gRPC ports are open, which ask for the cluster's token."""
-        names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in server.note_processes()}
+        names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in descendants(server.process.pid)}
         assert any("haproxy" in name for name in names)
         assert set(_listening(server, ("haproxy", "ray::ServeRepli"))) == {"127.0.0.1"}
 

@@ -7,16 +7,22 @@ import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-from loom_ray.actors.calls import Call, NamespaceGone, Reply
+from loom_ray.actors.blacklist import Blacklist, open_blacklist
+from loom_ray.actors.calls import Call, NamespaceGone, Reply, SweepOrder
 from loom_ray.actors.directory import Place
 from loom_ray.actors.embedding.actor import Description, EmbedderService
 from loom_ray.actors.namespace import Namespace
 from loom_ray.actors.opening import open_namespace
+from loom_ray.contract.blacklist import Swept
+from loom_ray.contract.scope import Scoped
 from loom_ray.contract.settings import Settings
 from loom_ray.core.records import Vectors
+from loom_ray.core.refusal.pattern import Pattern
+from loom_ray.core.refusal.registry import Effective
 from loom_ray.serve.gateway import Gateway
 from loom_ray.serve.http import build_app
 from loom_ray.storage.file_blobs import FileBlobs
@@ -37,6 +43,42 @@ class LocalEmbedders:
         return self.service.describe()
 
 
+class LocalKeeper:
+    """The keeper of the refused patterns as one namespace sees it."""
+
+    def __init__(self, cluster: LocalCluster, place: Place) -> None:
+        self.cluster, self.place = cluster, place
+
+    async def effective(self) -> Effective:
+        return (await self.cluster.blacklist()).effective(self.place)
+
+    async def note_hits(self, hits: dict[str, int]) -> None:
+        (await self.cluster.blacklist()).note_hits(hits)
+
+
+class LocalNamespaces:
+    """The namespaces as the keeper sees them."""
+
+    def __init__(self, cluster: LocalCluster) -> None:
+        self.cluster = cluster
+
+    async def awake(self) -> list[Place]:
+        return list(self.cluster.awake)
+
+    async def tell(self, place: Place, effective: Effective) -> None:
+        self.cluster.awake[place].home.refusals.learn(effective)
+
+    async def sweep(self, place: Place, pattern: Pattern, actor: str, rows_max: int) -> Swept:
+        await self.cluster.wake(place)
+        call = Call(uuid.uuid4().hex, "blacklist.sweep", SweepOrder(pattern, actor, rows_max))
+        (reply,) = await self.cluster.serve(place, [call])
+        reply = await self.cluster.finish(place, call.call_id) if reply.pending else reply
+        if reply.error is not None:
+            raise reply.error
+        assert reply.answer is not None
+        return Swept(**reply.answer)
+
+
 class LocalCluster:
     """Opens a namespace when it is woken, and keeps it."""
 
@@ -45,12 +87,13 @@ class LocalCluster:
         self.blobs = FileBlobs(folder)
         self.embedders = LocalEmbedders(settings)
         self.awake: dict[Place, Namespace] = {}
+        self._blacklist: Blacklist | None = None
 
     async def wake(self, place: Place) -> None:
         if place not in self.awake:
             incarnation = uuid.uuid4().hex
             self.awake[place] = await open_namespace(
-                place, self.settings, self.blobs, self.embedders, incarnation, time.time_ns
+                place, self.settings, self.blobs, self.embedders, LocalKeeper(self, place), incarnation, time.time_ns
             )
 
     async def serve(self, place: Place, calls: list[Call]) -> list[Reply]:
@@ -61,6 +104,15 @@ class LocalCluster:
     async def finish(self, place: Place, call_id: str) -> Reply:
         return await self.awake[place].finish(call_id)
 
+    async def blacklist(self) -> Blacklist:
+        if self._blacklist is None:
+            namespaces, incarnation = LocalNamespaces(self), uuid.uuid4().hex
+            self._blacklist = await open_blacklist(self.blobs, namespaces, self.settings, incarnation, time.time_ns)
+        return self._blacklist
+
+    async def ask_keeper(self, op: str, request: Scoped) -> dict[str, Any]:
+        return await (await self.blacklist()).serve(op, request)
+
     async def touch(self, places: Sequence[Place]) -> None:
         return
 
@@ -70,6 +122,8 @@ class LocalCluster:
     async def close(self) -> None:
         for namespace in self.awake.values():
             await namespace.leave()
+        if self._blacklist is not None:
+            await self._blacklist.close()
         await self.embedders.service.close()
 
 

@@ -48,9 +48,11 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
 
 
 def test_every_op_has_one_handler_and_every_handler_an_op() -> None:
-    assert READERS.keys() | WRITERS.keys() == OPS.keys()
+    ours = {op.name: op for op in OPS.values() if op.owner == "namespace"}
     assert not READERS.keys() & WRITERS.keys()
-    assert WRITERS.keys() == {op.name for op in OPS.values() if op.writes}
+    assert READERS.keys() == {name for name, op in ours.items() if not op.writes}
+    ordered = {"blacklist.sweep"}  # by the keeper
+    assert WRITERS.keys() == {name for name, op in ours.items() if op.writes} | ordered
 
 
 @EVERY_OP

@@ -13,6 +13,7 @@ from loom_ray.contract.errors import BackendUnavailable
 
 RAY_NAMESPACE = "loom"
 HOME = "home"
+DIRECTORY = "directory"
 START_S_MAX = 60.0
 ASK_S_MAX = 2.0  # for questions about readiness
 CONCURRENCY = 10_000

@@ -10,7 +10,8 @@ from typing import Any
 import ray
 from ray.exceptions import RayError
 
-from loom_ray.actors.cluster.calling import ACTOR, answer_of, first_line
+from loom_ray.actors.cluster.blacklist import start_blacklist
+from loom_ray.actors.cluster.calling import ACTOR, DIRECTORY, answer_of, first_line
 from loom_ray.actors.cluster.namespaces import RayHomes
 from loom_ray.actors.directory import Directory, Place
 from loom_ray.contract.errors import BackendUnavailable, LoomError
@@ -20,7 +21,6 @@ from loom_ray.storage.errors import StorageError
 
 _log = logging.getLogger(__name__)
 
-DIRECTORY = "directory"
 NAMESPACE_BYTES = 160 * 1024 * 1024  # of one awake namespace, nearly all of it its Ray worker: measured 125 MB resident
 MEMORY_SHARE = 0.5  # of the node, for awake namespaces
 LEAVE_S_MAX = 10.0
@@ -92,5 +92,6 @@ async def send_all_home(settings: Settings) -> None:
     """Before the server stops; what does not make it in time is read from its log at the next start."""
     try:
         await answer_of(start_directory(settings).send_all_home.remote(), LEAVE_S_MAX)
+        await answer_of(start_blacklist(settings).leave.remote(), LEAVE_S_MAX)
     except (LoomError, RayError) as failure:
         _log.warning("not every namespace left in time: %s", first_line(failure))

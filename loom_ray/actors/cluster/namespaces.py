@@ -13,17 +13,18 @@ import ray
 from ray.exceptions import RayActorError
 
 from loom_ray.actors.calls import Call, Reply
+from loom_ray.actors.cluster.blacklist import RemoteBlacklist, awake_places
 from loom_ray.actors.cluster.calling import (
     ACTOR,
     RAY_NAMESPACE,
     START_S_MAX,
     actor_name,
     answer_of,
-    place_of,
 )
 from loom_ray.actors.cluster.embedders import RemoteEmbedder
 from loom_ray.actors.directory import Place
 from loom_ray.contract.settings import Settings
+from loom_ray.core.refusal.registry import Effective
 from loom_ray.storage.blobs import open_blobs
 
 if TYPE_CHECKING:  # FAISS and its like are loaded by the actor, not by everyone who speaks to it
@@ -60,6 +61,11 @@ class NamespaceActor:
         self._end_if_broken(namespace)
         return reply
 
+    async def tell(self, effective: Effective) -> None:
+        """What the namespace must refuse from now on. One that is not open yet asks by itself."""
+        if self._opening is not None:
+            (await self._namespace()).home.refusals.learn(effective)
+
     async def leave(self) -> str:
         if self._opening is not None:
             await (await self._namespace()).leave()
@@ -79,7 +85,13 @@ class NamespaceActor:
 
         blobs = open_blobs(self._settings.storage_url)
         return await open_namespace(
-            self._place, self._settings, blobs, RemoteEmbedder(self._settings), self._incarnation, time.time_ns
+            self._place,
+            self._settings,
+            blobs,
+            RemoteEmbedder(self._settings),
+            RemoteBlacklist(self._settings, self._place),
+            self._incarnation,
+            time.time_ns,
         )
 
     def _end_if_broken(self, namespace: Namespace) -> None:
@@ -118,8 +130,7 @@ class RayHomes:
             await asyncio.to_thread(ray.kill, handle, no_restart=True)
 
     async def awake(self) -> list[Place]:
-        named: list[Any] = await asyncio.to_thread(ray.util.list_named_actors, all_namespaces=True)
-        return [place for actor in named if actor["namespace"] == RAY_NAMESPACE and (place := place_of(actor["name"]))]
+        return await awake_places()
 
     def _create(self, place: Place) -> Any:
         options = ACTOR | {"name": actor_name(place)}

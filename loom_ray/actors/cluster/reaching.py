@@ -10,6 +10,7 @@ import ray
 from ray.exceptions import ActorDiedError, RayActorError, RayError
 
 from loom_ray.actors.calls import Call, NamespaceGone, Reply
+from loom_ray.actors.cluster.blacklist import start_blacklist
 from loom_ray.actors.cluster.calling import (
     ASK_S_MAX,
     RAY_NAMESPACE,
@@ -23,6 +24,7 @@ from loom_ray.actors.cluster.directory import start_directory
 from loom_ray.actors.cluster.embedders import start_embedders
 from loom_ray.actors.directory import Place
 from loom_ray.contract.errors import LoomError
+from loom_ray.contract.scope import Scoped
 from loom_ray.contract.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class RayCluster:
         self._handles: dict[Place, tuple[Any, str]] = {}  # the actor and which incarnation answered last
         self._directory = start_directory(settings)
         self._embedders = start_embedders(settings)
+        self._blacklist = start_blacklist(settings)
 
     async def wake(self, place: Place) -> None:
         await stateless_answer(self._directory.wake.remote(*place), START_S_MAX)
@@ -48,6 +51,9 @@ class RayCluster:
     async def finish(self, place: Place, call_id: str) -> Reply:
         handle = await self._handle(place)
         return await self._ask(place, handle.finish.remote(call_id))
+
+    async def ask_keeper(self, op: str, request: Scoped) -> dict[str, Any]:
+        return await stateless_answer(self._blacklist.serve.remote(op, request), self._settings.request_deadline_s)
 
     async def touch(self, places: Sequence[Place]) -> None:
         await stateless_answer(self._directory.touch.remote(list(places)), ASK_S_MAX)

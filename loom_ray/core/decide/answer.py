@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from loom_ray.contract.errors import PinnedConflict
+from loom_ray.contract.errors import Blacklisted, PinnedConflict
 from loom_ray.contract.writing import (
+    BlacklistedEntry,
     BulkEntry,
     BulkSetAnswer,
     DifferenceView,
@@ -54,11 +55,11 @@ def _receipt(written: Written, dry_run: bool) -> dict[str, Any]:
 def bulk_answer(written: Sequence[Written], draft: Draft, dry_run: bool) -> BulkSetAnswer:
     """Each entry with its row as the whole batch leaves it: a later entry may have flagged it."""
     written = [replace(one, row=one.row and (draft.row(one.row.memory_id) or one.row)) for one in written]
-    lists: dict[str, list[BulkEntry]] = defaultdict(list)
+    lists: dict[str, list[Any]] = defaultdict(list)
     for index, one in enumerate(written):
         refusal, held = one.outcome.refusal, one.outcome.held_by
         name = refusal.list_name if refusal else "merged" if held else "written"
-        lists[name].append(BulkEntry(**dict(_judged(one, dry_run)), index=index))
+        lists[name].append(_entry(one, dry_run, index))
     stored = lists["written"]
     return BulkSetAnswer(
         written=stored,
@@ -68,9 +69,18 @@ def bulk_answer(written: Sequence[Written], draft: Draft, dry_run: bool) -> Bulk
         rejected_pinned=lists["rejected_pinned"],
         skipped_pinned=lists["skipped_pinned"],
         skipped_locked=lists["skipped_locked"],
+        skipped_blacklisted=lists["skipped_blacklisted"],
         unchecked=0,
         dry_run=dry_run,
     )
+
+
+def _entry(one: Written, dry_run: bool, index: int) -> BulkEntry:
+    told, refusal = dict(_judged(one, dry_run)), one.outcome.refusal
+    if refusal is None or not isinstance(refusal.error, Blacklisted):
+        return BulkEntry(**told, index=index)
+    unchecked = not refusal.error.extra["pattern_id"]
+    return BlacklistedEntry(**told, index=index, **refusal.error.extra, blacklist_unchecked=unchecked)
 
 
 def _judged(written: Written, dry_run: bool) -> Judged:

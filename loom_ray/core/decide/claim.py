@@ -15,6 +15,7 @@ from loom_ray.core.files import detect_files
 from loom_ray.core.judging.pair import PairVerdict
 from loom_ray.core.judging.thresholds import Thresholds
 from loom_ray.core.procedures import is_procedure
+from loom_ray.core.refusal.matching import Refused
 from loom_ray.core.row import (
     SEARCHED_TYPES,
     Address,
@@ -65,6 +66,7 @@ class Settled:
     overriding: bool = False
     pins: bool = False
     returns: bool = False
+    refused: Refused | None = None  # why it must not be stored, as far as it was checked: see refuse.py
     verdicts: dict[Compared, PairVerdict] = field(default_factory=dict[Compared, PairVerdict], compare=False)
     """Those reached so far: a verdict follows from what it compares, so who decides again need not judge again."""
 

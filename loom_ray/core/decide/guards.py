@@ -1,9 +1,10 @@
-"""What stands guard over a stored row? Locks and pins, and the refusals that say so."""
+"""What keeps a change from being made? Locks, pins and the blacklist, and the refusals that say so."""
 
 from __future__ import annotations
 
-from loom_ray.contract.errors import Locked, PinnedConflict
+from loom_ray.contract.errors import Blacklisted, Locked, PinnedConflict
 from loom_ray.contract.fields import to_rfc3339
+from loom_ray.core.refusal.matching import Refused
 from loom_ray.core.row import Row
 
 STRENGTH = {"": 0, "no_delete": 1, "read_only": 2}
@@ -33,6 +34,21 @@ def pinned(blocker: Row, what: str) -> PinnedConflict:
     return PinnedConflict(
         f"{what}; change it with memory.update or memory.pin",
         {"pinned_blocker_id": blocker.memory_id, "pinned_blocker_key": blocker.memory_key},
+    )
+
+
+def blacklisted(refused: Refused, field: str) -> Blacklisted:
+    """Says which pattern it was, never what it matched."""
+    pattern = refused.pattern
+    why = f": {refused.reason}" if refused.reason else ""
+    what = "it holds what the blacklist refuses" if pattern else "it was not checked against the blacklist"
+    return Blacklisted(
+        f"{field}: {what}{why}",
+        {
+            "pattern_id": pattern.pattern_id if pattern else "",
+            "scope": pattern.scope.value if pattern else "",
+            "reason": refused.reason,
+        },
     )
 
 

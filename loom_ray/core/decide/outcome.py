@@ -8,7 +8,7 @@ from typing import Literal
 
 from loom_ray.contract.errors import CharLimitExceeded, LoomError, PreconditionFailed
 from loom_ray.core.decide.claim import SECOND_NS, Settled
-from loom_ray.core.decide.guards import locked, pinned
+from loom_ray.core.decide.guards import blacklisted, locked, pinned
 from loom_ray.core.decide.peers import PEERS_MAX, Peer, judged_peers, same_fact
 from loom_ray.core.decide.retire import CONTRADICTION, UPDATE, Retiring, may_be_refined, older_of_key
 from loom_ray.core.decide.rules import Rules
@@ -22,9 +22,8 @@ from loom_ray.core.row import MemoryType, Row
 class Refusal:
     """Why a claim is not stored although it is well formed: `list_name` is where a batch names it, which goes on."""
 
-    list_name: Literal["skipped_locked", "skipped_pinned", "rejected_pinned"]
+    list_name: Literal["skipped_locked", "skipped_pinned", "rejected_pinned", "skipped_blacklisted"]
     error: LoomError
-    blocker: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Outcome:
 def outcome_without_vector(draft: Draft, settled: Settled, rules: Rules) -> Outcome | None:
     """What can be settled before any embedding; None where the neighbours have a say.
 
-    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, lock, pin, value gates,
+    Raises CharLimitExceeded and PreconditionFailed, in the pages' order: restatement, lock, pin, length, blacklist,
     precondition. (A restatement does not pass a precondition that names other content: of two writers with one hash,
     one wins.)
     """
@@ -54,7 +53,11 @@ def outcome_without_vector(draft: Draft, settled: Settled, rules: Rules) -> Outc
     refusal = _guarded(draft, settled, head)
     if refusal is not None:
         return Outcome("rejected", "pinned_key" if refusal.list_name == "skipped_pinned" else "locked", refusal=refusal)
-    _gate(settled, head)
+    _refuse_length(settled, head)
+    if settled.refused is not None:
+        error = blacklisted(settled.refused, f"{_where(settled)}value")
+        return Outcome("rejected", "blacklisted", refusal=Refusal("skipped_blacklisted", error))
+    _refuse_stale(settled, head)
     if rules.policy == "append_only":
         return Outcome("clear" if settled.is_searched else "", "append_only")
     older = _older(draft, settled, rules)
@@ -136,7 +139,7 @@ def _blocks(peer: Peer, settled: Settled) -> bool:
 
 def _refused(blocker: Peer, settled: Settled) -> Outcome:
     error = pinned(blocker.row, f"{_where(settled)}value: it contradicts the pinned fact at {blocker.row.memory_key!r}")
-    refusal = Refusal("rejected_pinned", error, blocker.row)
+    refusal = Refusal("rejected_pinned", error)
     return Outcome("rejected", blocker.verdict.rule, (blocker,), blocker.verdict.threshold, refusal=refusal)
 
 
@@ -197,24 +200,28 @@ def _guarded(draft: Draft, settled: Settled, head: Row | None) -> Refusal | None
     if row is None or (head is not None and _restates(head, settled)):
         return None
     if row.is_locked(draft.now) and row.lock == "read_only":
-        return Refusal("skipped_locked", locked(row), row)
+        return Refusal("skipped_locked", locked(row))
     changes = row.content_sha256 != settled.content_sha256 or row.memory_type is not settled.memory_type
     if row.pinned and row.is_live and changes and not settled.overriding:
         error = pinned(row, f"{_where(settled)}value: memory_key {row.memory_key!r} is pinned")
-        return Refusal("skipped_pinned", error, row)
+        return Refusal("skipped_pinned", error)
     return None
 
 
-def _gate(settled: Settled, head: Row | None) -> None:
+def _refuse_length(settled: Settled, head: Row | None) -> None:
     limit = settled.claim.char_limit or (head.char_limit if head else None)
-    where = _where(settled)
     if limit is not None and len(settled.text) > limit:
-        raise CharLimitExceeded(f"{where}value: {len(settled.text)} characters, and the row's char_limit is {limit}")
+        raise CharLimitExceeded(
+            f"{_where(settled)}value: {len(settled.text)} characters, and the row's char_limit is {limit}"
+        )
+
+
+def _refuse_stale(settled: Settled, head: Row | None) -> None:
     expected = settled.claim.if_match_sha256
     current = head.content_sha256 if head else ""
     if expected is not None and expected != current:
         raise PreconditionFailed(
-            f"{where}if_match_sha256: the row's content is another one by now", {"current_sha256": current}
+            f"{_where(settled)}if_match_sha256: the row's content is another one by now", {"current_sha256": current}
         )
 
 

@@ -16,6 +16,7 @@ from loom_ray.core.state import State
 
 CHANGED_SINCE = "changed_since"
 FORGOTTEN = "forgotten"  # deleted longer ago than it could be restored
+BLACKLISTED = "blacklisted"
 
 
 # ---- which memories go back, and to what -----------------------------------------------------------------------------
@@ -94,6 +95,14 @@ def is_returning(draft: Draft, image: Row) -> bool:
     assert current is not None
     says = current.is_live and current.is_searched and current.asserted_at == image.asserted_at
     return image.is_live and image.is_searched and not says
+
+
+def says_anew(draft: Draft, image: Row) -> bool:
+    """Whether it will be served with a text that it is not served with now."""
+    current = draft.row(image.memory_id)
+    assert current is not None
+    says = current.is_readable(draft.now) and current.content_sha256 == image.content_sha256
+    return (image.is_live or image.status is Status.DUPLICATE) and not says
 
 
 def needs_vectors(draft: Draft, image: Row) -> bool:

@@ -13,6 +13,7 @@ from loom_ray.contract.auditing import (
     AutoRetirementsRequest,
     Retirement,
 )
+from loom_ray.contract.blacklist import Drop, DropsListAnswer
 from loom_ray.contract.fields import to_rfc3339
 from loom_ray.core.read.cursor import write_cursor
 from loom_ray.core.read.listing import ANYBODY
@@ -79,4 +80,30 @@ def _retirement(record_id: str, row: Audited) -> Retirement:
         version_text=str(row.version),
         superseded_by=row.related_id,
         reason=row.reason,
+    )
+
+
+def drops_page(rows: Sequence[Audited], limit: int, more: bool) -> DropsListAnswer | None:
+    """`rows`: what sweeps removed, newest first. Where there are `more`, the last sweep's may be cut off; None where
+    without it the page is not full: more rows are needed then."""
+    sweeps = [list(group) for _, group in groupby(rows, lambda row: row.run_id)]
+    whole = sweeps[:-1] if more else sweeps
+    if more and len(whole) < limit:
+        return None
+    page = whole[:limit]
+    ends = len(page) == len(sweeps)
+    return DropsListAnswer(
+        rows=[_drop(sweep) for sweep in page], next_cursor="" if ends else write_cursor((page[-1][-1].stamp,))
+    )
+
+
+def _drop(sweep: Sequence[Audited]) -> Drop:
+    newest = sweep[0]
+    return Drop(
+        sweep_id=newest.run_id,
+        at=to_rfc3339(newest.at),
+        pattern_id=newest.related_id,
+        actor=newest.actor,
+        swept=len(sweep),
+        memory_ids=[row.memory_id for row in reversed(sweep)],
     )

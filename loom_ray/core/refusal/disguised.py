@@ -45,6 +45,8 @@ class DisguisedSubstrings:
 
     def found_in(self, views: Views, spend: Spend) -> Iterator[int]:
         """Indexes of the patterns, lowest first. What there is no room for is passed over: `spend` knows of it."""
+        if not self.needles:
+            return
         as_written = set(self._as_written.found_in(views.everything))
         coarsely = self._coarse.found_in(views.coarse)
         for index in sorted(as_written.union(coarsely)):

@@ -2,7 +2,7 @@
 
 `tidied` takes off what nobody sees: compatibility forms (NFKC), default-ignorable, control and tag characters, runs of
 white space. `looks` goes on to what letters look like. What is written in tag characters alone, invisible to people
-and plain to a model, is read as what it spells. An emoji flag keeps its tags: they are what tells flags apart.
+and plain to a model, is read as what it spells besides. An emoji flag keeps its tags: they are what tells flags apart.
 """
 
 from __future__ import annotations
@@ -45,16 +45,22 @@ _COARSE: dict[int, str] = {**COARSE, **dict.fromkeys(map(ord, " \n-"), "")}
 
 def tidied(text: str) -> str:
     """Line breaks and the white space around them become one "\\n", other runs of white space one blank."""
-    if _TAGS.search(text):
-        text = _without_tags(text)
+    text = _with_flags_kept(text)
     text = re.sub(" {2,}", " ", unicodedata.normalize("NFKC", text.translate(_INVISIBLE)))
     return re.sub(" ?\n[ \n]*", "\n", text)
 
 
-def _without_tags(text: str) -> str:
+def spelt(text: str) -> str:
+    """The text with its tag characters as the letters that they stand for; empty where it has none."""
+    return _with_flags_kept(text).translate(_SPELT) if _TAGS.search(text) else ""
+
+
+def _with_flags_kept(text: str) -> str:
+    if not _TAGS.search(text):
+        return text
     for flag, kept in _FLAGS.items():
         text = text.replace(flag, kept)
-    return text.translate(_SPELT)
+    return text
 
 
 def looks(tidy: str) -> str:

@@ -7,6 +7,7 @@ substring that it holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import merge
 from typing import NamedTuple, TypeVar
 
 from loom_ray.core.refusal.budget import Budget
@@ -55,7 +56,7 @@ class Matcher:
         if self.is_empty:
             return None
         views, purse = Views(texts), _Purse(budget)
-        found = next(iter(self._substrings_in(views, purse.spend)), None)
+        found = next(self._substrings_in(views, purse.spend), None)
         if found is None and not purse.lacking and self._regexes:
             purse.spend(sum(regex.cost(views) for regex in self._regexes.values()))
             if not purse.lacking:
@@ -69,11 +70,10 @@ class Matcher:
         views = Views(texts)
         return [*self._substrings_in(views, lambda _: True), *self._regexes_in(views)]
 
-    def _substrings_in(self, views: Views, spend: Spend) -> list[Pattern]:
-        found = [self._plain[index] for index in self._substrings.found_in(views.plain)] if self._plain else []
-        if self._folding:
-            found += [self._folding[index] for index in self._disguised.found_in(views, spend)]
-        return sorted(found, key=precedence)
+    def _substrings_in(self, views: Views, spend: Spend) -> Iterator[Pattern]:
+        plain = (self._plain[index] for index in self._substrings.found_in(views.plain))
+        folding = (self._folding[index] for index in self._disguised.found_in(views, spend))
+        return merge(plain, folding, key=precedence)
 
     def _regexes_in(self, views: Views) -> Iterator[Pattern]:
         return (one for one, regex in self._regexes.items() if regex.meets(views))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from loom_ray.core.refusal.folding import coarse, joined, latin, looks, tidied
+from loom_ray.core.refusal.folding import coarse, joined, latin, looks, spelt, tidied
 from loom_ray.core.refusal.texts import Texts
 
 _APART = "\0"  # between texts; no pattern holds it
@@ -33,7 +33,8 @@ class Views:
 
     @cached_property
     def _tidy(self) -> str:
-        return tidied(self.everything.decode())
+        text = self.everything.decode()
+        return _APART.join(tidied(one) for one in (text, spelt(text)) if one)
 
     @cached_property
     def _looking(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from clockwork import run
 from faulty import Faults, FaultyDisk
+from keepers import Patterns
 from promises import check_state
 from scene import PLACE, BagOfWords, Clock, answer_to, call_of, inline
 
@@ -40,7 +41,10 @@ class Play:
 
     async def open(self) -> None:
         self.blobs, name = self.disk.blobs(), f"p{len(self.left)}"
-        self.namespace = await open_namespace(PLACE, SETTINGS, self.blobs, BagOfWords(), name, self.clock, inline)
+        keeper = Patterns()
+        self.namespace = await open_namespace(
+            PLACE, SETTINGS, self.blobs, BagOfWords(), keeper, name, self.clock, inline
+        )
         self.namespace.home.fresh_ids = self.fresh_ids
         self.left.append(self.namespace)
 

@@ -38,7 +38,7 @@ def test_what_contradicts_a_pinned_fact_is_refused_and_what_repeats_it_is_not() 
     pin = scene.pin("limit", LIMIT).row
     refusal = scene.set("bank", RIVAL).outcome.refusal
     assert refusal is not None
-    assert (refusal.list_name, refusal.blocker.memory_id) == ("rejected_pinned", pin.memory_id)
+    assert (refusal.list_name, refusal.error.extra["pinned_blocker_id"]) == ("rejected_pinned", pin.memory_id)
     assert scene.set("bank", LIMIT).outcome.verdict == "merge"
     assert scene.row("limit").status is Status.ACTIVE
 
