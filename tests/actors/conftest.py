@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "storage"))  # for faulty.py
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lives", type=int, default=600, help="how many seeds the namespace simulation plays")
+    parser.addoption("--settled", type=int, default=20, help="how many lives of settling and rollback, a policy")
     parser.addoption("--programs", type=int, default=80, help="how many programs are played against the model")
 
 

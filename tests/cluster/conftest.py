@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rounds", type=int, default=20, help="how often the race for a refused value is run")
-    parser.addoption("--namespaces", type=int, default=40, help="how many fresh namespaces the crash tests touch")
+    parser.addoption("--kills", type=int, default=10, help="how often a namespace is killed under its writers")
+    parser.addoption("--namespaces", type=int, default=20, help="how many fresh namespaces the crash tests touch")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

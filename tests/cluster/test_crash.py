@@ -30,7 +30,6 @@ from loom_ray.core.records import Vectors
 from loom_ray.core.refusal.registry import Effective
 from loom_ray.storage.blobs import open_blobs
 
-KILLS = 20
 LIVE_MAX = 8
 ANSWER_S_MAX = 60.0
 
@@ -64,12 +63,16 @@ def is_running(pid: int) -> bool:
 
 
 # ---- one process is killed ----------------------------------------------------------------------------------------
-async def test_a_namespace_killed_twenty_times_under_sixteen_writers_loses_and_doubles_nothing(crashing: LoomServer):
+async def test_a_namespace_killed_again_and_again_under_sixteen_writers_loses_and_doubles_nothing(
+    crashing: LoomServer, request: pytest.FixtureRequest
+):
+    """`pytest tests/cluster --kills 20` kills it so often."""
+    kills = request.config.getoption("--kills", default=10)
     storm = Storm(crashing.base_url, "storm")
     gaps: list[float] = []
 
     async def killings() -> None:
-        for _ in range(KILLS):
+        for _ in range(kills):
             before = storm.facts
             await until(lambda: storm.facts > before + storm.writers)  # noqa: B023 - awaited within the turn
             kill_all(await asyncio.to_thread(crashing.processes_of, "NamespaceActor"))
@@ -81,7 +84,7 @@ async def test_a_namespace_killed_twenty_times_under_sixteen_writers_loses_and_d
     await storm.finish()
     await storm.check()
     print(
-        f"\n{KILLS} kills: {storm.facts} facts acknowledged, {storm.refused} refusals met; from a kill to the first "
+        f"\n{kills} kills: {storm.facts} facts acknowledged, {storm.refused} refusals met; from a kill to the first "
         f"answer {min(gaps):.1f} to {max(gaps):.1f} s, median {statistics.median(gaps):.1f} s"
     )
 
@@ -223,7 +226,7 @@ def files_of(server: LoomServer) -> set[str]:
 # ---- more namespaces than room ------------------------------------------------------------------------------------
 def test_fresh_namespaces_pass_through_few_rooms(crashing: LoomServer, request: pytest.FixtureRequest):
     """`pytest tests/cluster --namespaces 200` touches as many."""
-    count = request.config.getoption("--namespaces", default=40)
+    count = request.config.getoption("--namespaces", default=20)
     began, most, slowest = time.monotonic(), 0, 0.0
     for number in range(count):
         asked_at = time.monotonic()

@@ -20,7 +20,7 @@ from loom_ray.core.decide.many import refused_row
 from loom_ray.core.decide.remove import bury, of
 from loom_ray.core.draft import Draft, Note
 from loom_ray.core.records import RowWritten
-from loom_ray.core.row import Row, Status, share_a_user
+from loom_ray.core.row import NOBODY, Row, Status, share_a_user
 
 Pair = tuple[str, str]  # memory ids: the row that the decision is about, and its peer
 
@@ -98,6 +98,16 @@ def _settle(draft: Draft, row: Row, peer: Row, request: ResolveRequest) -> None:
             draft.allow(row.memory_key, peer.memory_key, request.reason)
             unflag(draft, row.memory_id, [peer.memory_id], of_peer)
             unflag(draft, peer.memory_id, [row.memory_id], of_row)
+            _unflag_others(draft, row.memory_key, peer.memory_key)
+
+
+def _unflag_others(draft: Draft, key: str, other_key: str) -> None:
+    """Rows of the same two keys, whoever's: the pair of keys is what was allowed."""
+    for row in draft.rows_of_key(key, NOBODY):
+        peers = (draft.row(peer) for peer in row.conflict_with)
+        for peer in [peer for peer in peers if peer is not None and peer.memory_key == other_key]:
+            unflag(draft, row.memory_id, [peer.memory_id])
+            unflag(draft, peer.memory_id, [row.memory_id])
 
 
 def lose(draft: Draft, row: Row, note: Note) -> None:

@@ -7,7 +7,7 @@ asserted since is judged against it, as at any return. All of it is one commit, 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from loom_ray.core.decide.claim import settled_of
 from loom_ray.core.decide.links import flag, hand_on, heirs, promote, unflag
 from loom_ray.core.decide.outcome import Outcome, against
 from loom_ray.core.decide.peers import judged_peers
-from loom_ray.core.decide.rollback_plan import Plan, images_after, is_returning, knew
+from loom_ray.core.decide.rollback_plan import Plan, images_after, is_returning
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.decide.trail import Trail
 from loom_ray.core.decide.write import Embedded, near_in
@@ -68,15 +68,20 @@ def _outcome(after: Draft, plan: Plan, image: Row, found: Embedded, rules: Rules
     """Of newer rows alone: how it stood to the others, its base tells."""
     if rules.policy == "append_only":
         return Outcome("", "append_only")
-    settled, base = settled_of(image), plan.bases[image.memory_id]
-    near = {name: one for name, one in near_in(after, found).items() if not _is_known(after, base, name)}
+    settled, known = settled_of(image), _known(after, plan, image)
+    near = {name: one for name, one in near_in(after, found).items() if not known(name)}
     peers = judged_peers(after, settled, near, rules)
-    return against([peer for peer in peers if not knew(base, peer.row)], after, settled, rules)
+    return against([peer for peer in peers if not known(peer.row.memory_id)], after, settled, rules)
 
 
-def _is_known(after: Draft, base: Row | None, memory_id: str) -> bool:
-    row = after.row(memory_id)
-    return row is None or knew(base, row)
+def _known(after: Draft, plan: Plan, image: Row) -> Callable[[str], bool]:
+    """Of which others its links tell."""
+
+    def known(memory_id: str) -> bool:
+        row = after.row(memory_id)
+        return row is None or plan.knew(image.memory_id, row)
+
+    return known
 
 
 def _as_judged(image: Row, outcome: Outcome) -> Row:
@@ -111,11 +116,12 @@ def _rivals(draft: Draft, after: Draft, plan: Plan, image: Row, outcome: Outcome
     base, current = plan.bases[image.memory_id], draft.row(image.memory_id)
     if base is None or current is None:
         return []
-    known = [peer for peer in base.conflict_with if _is_known(after, base, peer)]
+    known = _known(after, plan, image)
+    rivals = [peer for peer in base.conflict_with if known(peer)]
     if outcome is None:  # it says now what it said then: who has been judged against it since stays so
-        return [*known, *(peer for peer in current.conflict_with if not _is_known(after, base, peer))]
+        return [*rivals, *(peer for peer in current.conflict_with if not known(peer))]
     newer = outcome.peers if outcome.verdict == "conflict" else ()
-    return [*known, *(peer.row.memory_id for peer in newer)]
+    return [*rivals, *(peer.row.memory_id for peer in newer)]
 
 
 def _may_be_at_odds(after: Draft, image: Row, peer: Row) -> bool:

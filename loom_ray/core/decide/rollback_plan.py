@@ -33,6 +33,11 @@ class Plan:
         rows = ((name, state.rows.get(name)) for name in self.bases)
         return all(row is not None and row.version == self.trails[name].version for name, row in rows)
 
+    def knew(self, memory_id: str, other: Row) -> bool:
+        """Whether the other row said already what it says now while the memory held what it goes back to: then the
+        links of that time tell how the two stand. It held it until the cause came."""
+        return other.asserted_at < self.trails[memory_id].last_block[0].image.version
+
     def without(self, memory_ids: Collection[str], reason: str) -> Plan:
         """These stay, and with them what only followed them."""
         kept = {**self.kept, **dict.fromkeys(memory_ids, reason)}
@@ -80,13 +85,8 @@ def _repeating(draft: Draft, image: Row, images: Mapping[str, Row], plan: Plan) 
     if image.status is not Status.DUPLICATE:
         return image
     canonical = images.get(image.duplicate_of) or draft.row(image.duplicate_of)
-    stands = canonical is not None and canonical.is_live and knew(plan.bases[image.memory_id], canonical)
+    stands = canonical is not None and canonical.is_live and plan.knew(image.memory_id, canonical)
     return image if stands else replace(image, status=Status.ACTIVE, duplicate_of="")
-
-
-def knew(base: Row | None, other: Row) -> bool:
-    """Whether the other row said already what it says now when the base was recorded."""
-    return base is not None and other.asserted_at <= base.version
 
 
 def is_returning(draft: Draft, image: Row) -> bool:
