@@ -125,7 +125,8 @@ def answer(pair: dict[str, Any], cosine: float, rules: Rules) -> Answered:
     stored = write(state, rules, "stored", pair["stored"], stored_at, {})
     written = write(state, rules, "incoming", pair["incoming"], incoming_at, {stored.row.memory_id: cosine})
     outcome = written.outcome
-    judged = next(iter(written.settled.verdicts.values()), None)  # says more than that nothing is close
+    reached = next(iter(written.settled.verdicts.values()), {})
+    judged = next(iter(reached.values()), None)  # says more than that nothing is close
     given = "merge" if outcome.verdict == "clear" and outcome.peers else IN_LABELS.get(outcome.verdict, outcome.verdict)
     rule = judged.rule if judged is not None and outcome.verdict == "clear" else outcome.rule
     thresholds = rules.thresholds(written.row.memory_type)

@@ -135,18 +135,36 @@ async def _decided(home: Home, by: By, claims_of: ClaimsOf) -> tuple[Draft, list
             return draft, decide_writes(draft, claims, embedded, home.rules, ids[: len(claims)])
         except NeedsVectors as needs:
             looked |= await look_up(home, claims, needs.places)
-            await _rehearse(home, by, claims, looked, ids)
+        decided = await _rehearsed(home, by, claims_of, gate, looked, ids)
+        if decided is not None:
+            return decided
 
 
-async def _rehearse(home: Home, by: By, claims: list[Settled], looked: dict[int, Looked], ids: list[str]) -> None:
-    """Decides a batch for nothing, giving way after each claim: judging takes milliseconds a claim, and nobody else in
-    the namespace would be served meanwhile. The turn that counts then finds nearly every verdict reached."""
-    if len(claims) == 1:
-        return
+async def _rehearsed(
+    home: Home, by: By, claims_of: ClaimsOf, gate: Gate, looked: dict[int, Looked], ids: list[str]
+) -> tuple[Draft, list[Written]] | None:
+    """Decides a batch claim by claim and gives way after each: judging takes milliseconds a claim, and nobody else in
+    the namespace would be served meanwhile. What was decided counts where nothing has changed by then; elsewhere the
+    turn that counts finds nearly every verdict reached."""
+    draft, began = home.draft(by), _moment(home)
+    claims = gate.marked(claims_of(draft))
+    if claims is None or len(claims) == 1:
+        return None
     embedded = {place: one.now(home) for place, one in looked.items()}
+    written: list[Written] = []
     with suppress(NeedsVectors, LoomError):  # told by the turn that counts
-        for _ in written_one_by_one(home.draft(by), claims, embedded, home.rules, ids):
+        for one in written_one_by_one(draft, claims, embedded, home.rules, ids[: len(claims)]):
+            written.append(one)
             await asyncio.sleep(0)
+        home.carry_out_ends()
+        if _moment(home) == began:
+            return draft, written
+    return None
+
+
+def _moment(home: Home) -> tuple[object, ...]:
+    """What a decision depends on beside its claims: any change of rows, settings or the allowlist is stamped."""
+    return home.state.last_version, home.refusals.version, home.rules
 
 
 async def look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[int, Looked]:

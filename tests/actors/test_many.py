@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
-from scene import Scene
+from promises import check_state
+from scene import Scene, until
 
 KILN, OVEN = "the kiln is fired on Thursdays", "the oven is fired on Mondays"
 ACTIONS: list[dict[str, Any]] = [
@@ -120,3 +122,18 @@ async def test_a_retry_under_its_key_changes_nothing_more(scene: Scene) -> None:
     before = held(scene)
     assert await scene.ask("memory.apply", "key-1", **asked) == first
     assert held(scene) == before
+
+
+async def test_a_batch_that_others_write_beside_is_judged_against_what_they_wrote(scene: Scene) -> None:
+    """It is decided claim by claim, giving way; what was decided counts only where nothing has changed by then."""
+    entries = [{"memory_key": "k0", "value": "the office lease ends in 2030"}]
+    entries += [{"memory_key": f"n{number}", "value": f"word{number} alone"} for number in range(20)]
+    writing = asyncio.create_task(scene.ask("memory.bulk_set", entries=entries))
+    await until(lambda: any(text.startswith("word19") for text in scene.embedder.asked))
+    other = await scene.set("lease", "the office lease ends in 2041")
+    await writing
+    check_state(scene.namespace.home.state)
+    first = await scene.ask("memory.get", memory_key="k0")
+    assert (first["status"], [peer["memory_id"] for peer in first["conflict_with"]]) == (
+        "conflicted", [other["memory_id"]],
+    )  # fmt: skip

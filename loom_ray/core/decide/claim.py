@@ -34,7 +34,8 @@ from loom_ray.core.text.preparation import has_meaning
 SECOND_NS = 1_000_000_000
 LEVELS = ("", "low", "medium", "high")
 
-Compared = tuple[str, float | None, bool, Thresholds]  # the other text, similarity, whether under one key
+Compared = tuple[str, float | None, bool]  # the other text, similarity, whether under one key
+Verdicts = dict[Thresholds, dict[Compared, PairVerdict]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class Settled:
     pins: bool = False
     returns: bool = False
     refused: Refused | None = None  # why it must not be stored, as far as it was checked: see refuse.py
-    verdicts: dict[Compared, PairVerdict] = field(default_factory=dict[Compared, PairVerdict], compare=False)
-    """Those reached so far: a verdict follows from what it compares, so who decides again need not judge again."""
+    verdicts: Verdicts = field(default_factory=dict[Thresholds, dict[Compared, PairVerdict]], compare=False)
+    """Those reached so far, by the thresholds in force: a verdict follows from what it compares, so who decides again
+    need not judge again."""
 
     @property
     def is_searched(self) -> bool:

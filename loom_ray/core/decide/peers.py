@@ -12,6 +12,7 @@ from loom_ray.core.decide.retire import stand_together
 from loom_ray.core.decide.rules import Rules
 from loom_ray.core.draft import Draft
 from loom_ray.core.judging.pair import PairKind, PairVerdict, judge_statements
+from loom_ray.core.judging.thresholds import Thresholds
 from loom_ray.core.row import MemoryType, Row, share_a_user
 from loom_ray.core.text.statement import analyse
 
@@ -42,6 +43,7 @@ def same_fact(draft: Draft, settled: Settled) -> list[Row]:
 def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rules: Rules) -> list[Peer]:
     """Every candidate with its verdict, closest first; ties in the order of keys."""
     thresholds = rules.thresholds(settled.memory_type)
+    known = settled.verdicts.setdefault(thresholds, {})
     peers: list[Peer] = []
     for row in _candidates(draft, settled, near):
         same_key = row.memory_key == settled.address.memory_key
@@ -49,18 +51,18 @@ def judged_peers(draft: Draft, settled: Settled, near: Mapping[str, float], rule
         if row.canonical_digest == settled.canonical_digest:
             verdict = PairVerdict(PairKind.MERGE, "canonical_form", (), False, None)
         else:
-            verdict = _verdict(settled, (row.text, similarity, same_key, thresholds))
+            compared = (row.text, similarity, same_key)
+            verdict = known.get(compared)
+            if verdict is None:
+                verdict = known[compared] = _verdict(settled, compared, thresholds)
         if verdict.kind is not PairKind.CONFLICT or not stand_together(draft, settled, row):
             peers.append(Peer(row, similarity, _told_apart_by_key(verdict, row, same_key)))
     return sorted(peers, key=lambda peer: (-(peer.similarity or 0.0), peer.row.memory_key, peer.row.memory_id))
 
 
-def _verdict(settled: Settled, compared: Compared) -> PairVerdict:
-    if compared not in settled.verdicts:
-        theirs, similarity, same_key, thresholds = compared
-        ours = analyse(settled.text)
-        settled.verdicts[compared] = judge_statements(ours, analyse(theirs), similarity, thresholds, same_key=same_key)
-    return settled.verdicts[compared]
+def _verdict(settled: Settled, compared: Compared, thresholds: Thresholds) -> PairVerdict:
+    theirs, similarity, same_key = compared
+    return judge_statements(analyse(settled.text), analyse(theirs), similarity, thresholds, same_key=same_key)
 
 
 def _candidates(draft: Draft, settled: Settled, near: Mapping[str, float]) -> list[Row]:
