@@ -66,7 +66,7 @@ def _skipped(test: Test) -> str:
         return "\\w, \\d, \\s and \\b are of ASCII in RE2"
     if any(map(_OTHER_SYNTAX.search, test.regexes)):
         return "syntax of the crate only (set operations in classes, (?x), (?R), (?u), \\< and its like)"
-    if len(test.regexes) > 1 and given.get("match-kind") != "all":
+    if len(test.regexes) > 1 and (given.get("match-kind"), given.get("search-kind")) != ("all", "overlapping"):
         return "names only the leftmost of several regexes"
     try:
         test.haystack.decode()

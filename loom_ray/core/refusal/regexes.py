@@ -9,6 +9,7 @@ from functools import cached_property
 
 from loom_ray.core.refusal.engine import BadRegex, Regex, compiled, instructions
 from loom_ray.core.refusal.folding import latin_regex
+from loom_ray.core.refusal.pattern import REGEX_INSTRUCTIONS_MAX
 from loom_ray.core.refusal.views import Views
 
 _FEW_TEXTS = 4  # so many are searched one by one
@@ -63,11 +64,21 @@ class FoldedRegex:
 
     def __init__(self, pattern: str) -> None:
         self._search = _Search(pattern, any_case=True)
-        self._latin = _Search(latin_regex(pattern), any_case=True)
-        self._size = instructions(pattern, any_case=True)
+        in_latin = _in_latin(pattern)
+        self._latin = _Search(in_latin, any_case=True)
+        self._size = max(instructions(one, any_case=True) for one in (pattern, in_latin))
 
     def cost(self, views: Views) -> int:
         return self._size * (sum(map(len, views.lines)) + sum(map(len, views.latin)))
 
     def meets(self, views: Views) -> bool:
         return self._search.meets(views.lines) or self._latin.meets(views.latin)
+
+
+def _in_latin(pattern: str) -> str:
+    """As it is where a letter that looks like a digit would make another, larger or impossible, repetition of it."""
+    changed = latin_regex(pattern)
+    try:
+        return changed if instructions(changed, any_case=True) <= REGEX_INSTRUCTIONS_MAX else pattern
+    except BadRegex:
+        return pattern

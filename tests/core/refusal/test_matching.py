@@ -145,6 +145,12 @@ def test_a_folding_regex_meets_other_scripts_and_cases() -> None:
     assert not refuses(matcher, "agent 0071")
 
 
+def test_a_letter_that_looks_like_a_digit_does_not_make_a_repetition_that_re2_refuses() -> None:
+    matcher = Matcher([regex("x{ЗЗЗЗ}", fold=True)])  # Cyrillic: to the engine these braces are just braces
+    assert refuses(matcher, "x{ЗЗЗЗ}")
+    assert not refuses(matcher, "ключ от двери")
+
+
 BENIGN = [
     "Der Kessel wird um halb acht abgestellt.",
     "La llave del almacén está en el cajón azul.",
