@@ -90,7 +90,8 @@ async def _plan(home: Home, request: RollbackRequest) -> Plan:
 
 
 async def _caused(home: Home, request: RollbackRequest) -> list[Audited]:
-    """What fits the request. What time did by itself is nobody's; and an earlier rollback, only its commit_id names."""
+    """What fits the request. What time did by itself never comes back, least of all what was anonymised; and an earlier
+    rollback is named by its commit_id alone."""
     by_source = bool(request.source_class or request.source_resource_id)
     wanted = AuditWanted(
         actions=None,
@@ -113,4 +114,4 @@ async def _caused(home: Home, request: RollbackRequest) -> list[Audited]:
 
 
 def _is_cause(each: Audited, request: RollbackRequest) -> bool:
-    return bool(request.commit_id) or each.action not in (EXPIRE, ROLLBACK)
+    return each.action != EXPIRE and (bool(request.commit_id) or each.action != ROLLBACK)
