@@ -320,12 +320,12 @@ async def test_a_row_that_was_forgotten_since_is_left(scene: Scene) -> None:
 
 
 async def test_what_was_anonymised_stays_so_whatever_names_it(scene: Scene) -> None:
-    await scene.set("k", "Ida Quist lives at 14 Quince Lane", ttl_seconds=60, on_expire="anonymize", run_id="r1")
+    await scene.set("k", "write to ida.quist@example.org", ttl_seconds=60, on_expire="anonymize", run_id="r1")
     scene.clock.advance(61)
-    assert "Quist" not in str(await scene.value("k"))
+    assert "quist" not in str(await scene.value("k"))
     audits = (await scene.ask("audit.list", memory_key="k"))["rows"]
     (expired,) = [row for row in audits if row["action"] == "memory.expire"]
     assert not (await roll_back(scene, commit_id=expired["commit_id"]))["rows"]
     assert rows_of(await roll_back(scene, run_id="r1")) == {"k": ("kept", "changed_since")}
     assert not (await roll_back(scene, actor="worker:expiry"))["rows"]
-    assert "Quist" not in str(await scene.value("k"))
+    assert "quist" not in str(await scene.value("k"))

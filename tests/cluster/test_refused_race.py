@@ -71,7 +71,7 @@ async def one_round(client: httpx.AsyncClient, word: str) -> None:
 
 
 async def test_no_write_that_begins_after_the_answer_lands(server: LoomServer, request: pytest.FixtureRequest) -> None:
-    """`pytest tests/cluster/test_refusal.py --rounds 200` plays so many."""
+    """`pytest tests/cluster/test_refused_race.py --rounds 200` plays so many."""
     limits = httpx.Limits(max_connections=64)
     async with httpx.AsyncClient(base_url=server.base_url, timeout=60.0, limits=limits) as client:
         for number in range(request.config.getoption("--rounds", default=20)):
