@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 THREADS = 4  # the pages: per process, of their own; a namespace's process serves one org, which holds two at most
 THREADS_OF_AN_ORG = 2
+BUILT_AT_ONCE_CHARS = 50_000  # of patterns: milliseconds; 3,000 long ones take more than a second
 HITS_S = 0.5
 
 
@@ -68,12 +69,18 @@ class Refusals:
     def is_empty(self) -> bool:
         return self._known is not None and self._known.matcher.is_empty
 
-    def learn(self, effective: Effective) -> None:
-        """From this turn on every decision heeds it. An answer that was overtaken on its way changes nothing."""
+    async def learn(self, effective: Effective) -> None:
+        """Once it returns every decision heeds it. What was overtaken on its way changes nothing."""
         self._confirmed_at = self._now()
+        if effective.version <= self.version:
+            return
+        before = self._known.matcher if self._known else Matcher(())
+        if sum(len(one.pattern) for one in effective.patterns) <= BUILT_AT_ONCE_CHARS:
+            matcher = before.with_patterns(effective.patterns)
+        else:
+            matcher = await asyncio.to_thread(before.with_patterns, effective.patterns)
         if effective.version > self.version:
-            before = self._known.matcher if self._known else Matcher(())
-            self._known = Known(effective.version, before.with_patterns(effective.patterns))
+            self._known = Known(effective.version, matcher)
 
     async def current(self) -> None:
         """Returns when the known patterns may be relied on: at once, unless the keeper has not been heard of for the
@@ -85,7 +92,7 @@ class Refusals:
             self._asking = asyncio.create_task(self._ask_quietly())
 
     async def _ask(self) -> None:
-        self.learn(await self._keeper.effective())
+        await self.learn(await self._keeper.effective())
 
     async def _ask_quietly(self) -> None:
         try:

@@ -223,7 +223,7 @@ async def test_a_namespace_sweeps_what_matches_in_slices_and_lists_it(scene: Sce
     await scene.set("held", "Falkenberg is held", memory_type="episodic")
     await scene.ask("memory.lock", memory_key="held", mode="no_delete", reason="a court asked for it")
     pattern = scene.keeper.add("Falkenberg")
-    scene.namespace.home.refusals.learn(await scene.keeper.effective())
+    await scene.namespace.home.refusals.learn(await scene.keeper.effective())
     first = await sweep(scene, pattern, 600)
     assert (first["swept"], first["swept_truncated"]) == (600, True)
     rest = await sweep(scene, pattern, 600)

@@ -20,7 +20,7 @@ PLAIN = "the kettle is blue"
 async def refuse(scene: Scene, pattern: str = SECRET, **more: Any) -> Pattern:
     """Kept, and the namespace knows."""
     made = scene.keeper.add(pattern, **more)
-    scene.namespace.home.refusals.learn(await scene.keeper.effective())
+    await scene.namespace.home.refusals.learn(await scene.keeper.effective())
     return made
 
 
@@ -153,9 +153,21 @@ async def test_a_write_that_waits_for_its_vector_meets_the_pattern_that_came_mea
 async def test_an_answer_that_was_overtaken_changes_nothing(scene: Scene) -> None:
     early = await scene.keeper.effective()
     await refuse(scene)
-    scene.namespace.home.refusals.learn(early)
+    await scene.namespace.home.refusals.learn(early)
     with pytest.raises(Blacklisted):
         await scene.set("k", TEXT)
+
+
+async def test_many_long_patterns_are_made_ready_beside_the_loop(scene: Scene) -> None:
+    for number in range(20):
+        scene.keeper.add(f"{number:04} " + "x" * 3000)
+    learning = asyncio.create_task(scene.namespace.home.refusals.learn(await scene.keeper.effective()))
+    await asyncio.sleep(0)
+    assert not learning.done()
+    assert (await scene.set("k", PLAIN))["status"] == "active"
+    await learning
+    with pytest.raises(Blacklisted):
+        await scene.set("k", "0007 " + "x" * 3000)
 
 
 async def test_a_namespace_asks_before_its_first_write_and_not_before_a_read(scene: Scene) -> None:

@@ -66,7 +66,7 @@ class LocalNamespaces:
         return list(self.cluster.awake)
 
     async def tell(self, place: Place, effective: Effective) -> None:
-        self.cluster.awake[place].home.refusals.learn(effective)
+        await self.cluster.awake[place].home.refusals.learn(effective)
 
     async def sweep(self, place: Place, pattern: Pattern, actor: str, rows_max: int) -> Swept:
         await self.cluster.wake(place)

@@ -64,7 +64,7 @@ class NamespaceActor:
     async def tell(self, effective: Effective) -> None:
         """What the namespace must refuse from now on. One that is not open yet asks by itself."""
         if self._opening is not None:
-            (await self._namespace()).home.refusals.learn(effective)
+            await (await self._namespace()).home.refusals.learn(effective)
 
     async def leave(self) -> str:
         if self._opening is not None:
