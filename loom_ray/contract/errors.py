@@ -5,6 +5,7 @@ LoomError
 │   ├── UnknownArgument           UNKNOWN_ARGUMENT: a near miss of a real field on a write
 │   ├── CharLimitExceeded         CHAR_LIMIT_EXCEEDED
 │   └── IdempotencyKeyReused      IDEMPOTENCY_KEY_REUSED: another body came under that key
+├── Blacklisted (422)             BLACKLISTED: the text holds what no write may store, or could not be checked
 ├── MalformedBody (400)           MALFORMED_BODY: not a JSON object in UTF-8
 ├── OriginRefused (403)           ORIGIN_REFUSED: a web page of another origin asks a server that knows no tokens
 ├── PayloadTooLarge (413)         PAYLOAD_TOO_LARGE

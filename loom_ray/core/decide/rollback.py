@@ -54,8 +54,8 @@ def _judged(draft: Draft, plan: Plan, found: Mapping[str, Embedded], rules: Rule
         after = draft.twin()
         for name, image in images.items():
             after.put(image, found[name].vectors if name in found and not found[name].stored else None)
-        back = [name for name, image in images.items() if is_returning(draft, image)]
-        outcomes = {name: _outcome(after, plan, images[name], found[name], rules) for name in back}
+        back = {name: image for name, image in images.items() if is_returning(draft, image)}
+        outcomes = {name: _outcome(after, plan, name, back, found[name], rules) for name in back}
         pinned = [name for name, outcome in outcomes.items() if outcome.refusal is not None]
         if not pinned:
             images |= {name: _as_judged(images[name], outcome) for name, outcome in outcomes.items()}
@@ -64,22 +64,25 @@ def _judged(draft: Draft, plan: Plan, found: Mapping[str, Embedded], rules: Rule
         plan = plan.without(pinned, PINNED)
 
 
-def _outcome(after: Draft, plan: Plan, image: Row, found: Embedded, rules: Rules) -> Outcome:
+def _outcome(
+    after: Draft, plan: Plan, memory_id: str, back: Mapping[str, Row], found: Embedded, rules: Rules
+) -> Outcome:
     """Of newer rows alone: how it stood to the others, its base tells."""
     if rules.policy == "append_only":
         return Outcome("", "append_only")
-    settled, known = settled_of(image), _known(after, plan, image)
+    settled, known = settled_of(back[memory_id]), _known(after, plan, back[memory_id], back)
     near = {name: one for name, one in near_in(after, found).items() if not known(name)}
     peers = judged_peers(after, settled, near, rules)
     return against([peer for peer in peers if not known(peer.row.memory_id)], after, settled, rules)
 
 
-def _known(after: Draft, plan: Plan, image: Row) -> Callable[[str], bool]:
-    """Of which others its links tell."""
+def _known(after: Draft, plan: Plan, image: Row, back: Mapping[str, Row]) -> Callable[[str], bool]:
+    """Against which others it needs not be judged: their links tell, or of two that return the other was said later."""
 
     def known(memory_id: str) -> bool:
         row = after.row(memory_id)
-        return row is None or plan.knew(image.memory_id, row)
+        later = memory_id in back and back[memory_id].asserted_at > image.asserted_at
+        return row is None or later or plan.knows(image.memory_id, row)
 
     return known
 
@@ -116,12 +119,17 @@ def _rivals(draft: Draft, after: Draft, plan: Plan, image: Row, outcome: Outcome
     base, current = plan.bases[image.memory_id], draft.row(image.memory_id)
     if base is None or current is None:
         return []
-    known = _known(after, plan, image)
-    rivals = [peer for peer in base.conflict_with if known(peer)]
+    then = ((peer, after.row(peer)) for peer in base.conflict_with)
+    rivals = [peer for peer, row in then if row is not None and plan.met(image.memory_id, row)]
     if outcome is None:  # it says now what it said then: who has been judged against it since stays so
-        return [*rivals, *(peer for peer in current.conflict_with if not known(peer))]
+        return [*rivals, *(peer for peer in current.conflict_with if _is_newer(after, plan, image, peer))]
     newer = outcome.peers if outcome.verdict == "conflict" else ()
     return [*rivals, *(peer.row.memory_id for peer in newer)]
+
+
+def _is_newer(after: Draft, plan: Plan, image: Row, peer_id: str) -> bool:
+    peer = after.row(peer_id)
+    return peer is not None and peer_id not in plan.bases and not plan.met(image.memory_id, peer)
 
 
 def _may_be_at_odds(after: Draft, image: Row, peer: Row) -> bool:

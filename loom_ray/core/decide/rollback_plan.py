@@ -33,10 +33,19 @@ class Plan:
         rows = ((name, state.rows.get(name)) for name in self.bases)
         return all(row is not None and row.version == self.trails[name].version for name, row in rows)
 
-    def knew(self, memory_id: str, other: Row) -> bool:
-        """Whether the other row said already what it says now while the memory held what it goes back to: then the
-        links of that time tell how the two stand. It held it until the cause came."""
-        return other.asserted_at < self.trails[memory_id].last_block[0].image.version
+    def met(self, memory_id: str, other: Row) -> bool:
+        """Whether the other (as it will be) said just that when the cause came to the memory: then what it goes back to
+        is linked as the two stand."""
+        came_at = self.trails[memory_id].last_block[0].audit.commit_id  # what was there before is stamped lower
+        if other.memory_id in self.bases:
+            return self.trails[other.memory_id].said_at(came_at) == other.asserted_at
+        return other.asserted_at < came_at
+
+    def knows(self, memory_id: str, other: Row) -> bool:
+        """Whether the links of either tell how the two stand."""
+        base = self.bases[memory_id]
+        assert base is not None
+        return self.met(memory_id, other) or (other.memory_id in self.bases and self.met(other.memory_id, base))
 
     def without(self, memory_ids: Collection[str], reason: str) -> Plan:
         """These stay, and with them what only followed them."""
@@ -85,7 +94,7 @@ def _repeating(draft: Draft, image: Row, images: Mapping[str, Row], plan: Plan) 
     if image.status is not Status.DUPLICATE:
         return image
     canonical = images.get(image.duplicate_of) or draft.row(image.duplicate_of)
-    stands = canonical is not None and canonical.is_live and plan.knew(image.memory_id, canonical)
+    stands = canonical is not None and canonical.is_live and plan.met(image.memory_id, canonical)
     return image if stands else replace(image, status=Status.ACTIVE, duplicate_of="")
 
 

@@ -76,6 +76,11 @@ class Trail:
         heads = [step for step in self.steps if step.is_head]
         return any(step.caused for step in heads) and not heads[-1].caused
 
+    def said_at(self, version: int) -> int | None:
+        """Which statement it made just before: the version that brought it; None where it was not there yet."""
+        images = [self.steps[0].before, *(step.image for step in self.steps if step.image.version < version)]
+        return images[-1].asserted_at if images[-1] is not None else None
+
     @property
     def last(self) -> Row | Audited:
         """What tells best which memory it is."""
