@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 import uuid
 from typing import Any
@@ -19,8 +18,10 @@ from loom_ray.actors.cluster.calling import (
     DIRECTORY,
     RAY_NAMESPACE,
     START_S_MAX,
+    OpenedOnce,
     actor_name,
     answer_of,
+    end_if_broken,
     place_of,
     stateless_answer,
 )
@@ -33,7 +34,6 @@ from loom_ray.core.refusal.registry import Effective
 from loom_ray.storage.blobs import open_blobs
 
 BLACKLIST = "blacklist"
-EXIT_AFTER_S = 0.2  # a broken actor lives so long, for its last replies to get out
 TELL_S_MAX = 10.0
 
 
@@ -42,15 +42,14 @@ class BlacklistActor:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._opening: asyncio.Task[Blacklist] | None = None
+        self._blacklist = OpenedOnce(self._open)
 
     async def serve(self, op: str, request: Any) -> dict[str, Any]:
         blacklist = await self._blacklist()
         try:
             return await blacklist.serve(op, request)
         finally:
-            if blacklist.broken:
-                asyncio.get_running_loop().call_later(EXIT_AFTER_S, os._exit, 1)
+            end_if_broken(blacklist)
 
     async def effective(self, place: Place) -> Effective:
         return (await self._blacklist()).effective(place)
@@ -59,17 +58,8 @@ class BlacklistActor:
         (await self._blacklist()).note_hits(hits)
 
     async def leave(self) -> None:
-        if self._opening is not None:
+        if self._blacklist.has_begun:
             await (await self._blacklist()).close()
-
-    async def _blacklist(self) -> Blacklist:
-        if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
-        try:
-            return await asyncio.shield(self._opening)
-        except Exception:
-            self._opening = None  # the next call tries again: a storage that was down may be back
-            raise
 
     async def _open(self) -> Blacklist:
         blobs = open_blobs(self._settings.storage_url)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import os
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -26,6 +28,45 @@ ACTOR = {
     "num_cpus": 0,
     "max_concurrency": CONCURRENCY,
 }
+EXIT_AFTER_S = 0.2  # a broken actor lives so long, for its last replies to get out
+
+
+class HasLog(Protocol):
+    """What an actor serves from; `broken` once its log has failed."""
+
+    @property
+    def broken(self) -> bool: ...
+
+
+Owned = TypeVar("Owned", bound=HasLog)
+
+
+class OpenedOnce(Generic[Owned]):
+    """What an actor opens with its first call. Where that fails the next call tries again: a storage that was down may
+    be back."""
+
+    def __init__(self, open_it: Callable[[], Coroutine[Any, Any, Owned]]) -> None:
+        self._open_it = open_it
+        self._opening: asyncio.Task[Owned] | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        return self._opening is not None
+
+    async def __call__(self) -> Owned:
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open_it())
+        try:
+            return await asyncio.shield(self._opening)
+        except Exception:
+            self._opening = None
+            raise
+
+
+def end_if_broken(owned: HasLog) -> None:
+    """Ray starts the actor anew, and the new one reads what the log really holds."""
+    if owned.broken:
+        asyncio.get_running_loop().call_later(EXIT_AFTER_S, os._exit, 1)
 
 
 def actor_name(place: Place) -> str:

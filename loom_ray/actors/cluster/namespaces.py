@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 import uuid
@@ -18,8 +17,10 @@ from loom_ray.actors.cluster.calling import (
     ACTOR,
     RAY_NAMESPACE,
     START_S_MAX,
+    OpenedOnce,
     actor_name,
     answer_of,
+    end_if_broken,
 )
 from loom_ray.actors.cluster.embedders import RemoteEmbedder
 from loom_ray.actors.directory import Place
@@ -31,7 +32,6 @@ if TYPE_CHECKING:  # FAISS and its like are loaded by the actor, not by everyone
     from loom_ray.actors.namespace import Namespace
 
 SWITCH_INTERVAL_S = 0.0005  # while words are indexed in a thread, the loop waits so long for the interpreter, not 5 ms
-EXIT_AFTER_S = 0.2  # a broken actor lives so long, for its last replies to get out
 
 
 class NamespaceActor:
@@ -42,7 +42,7 @@ class NamespaceActor:
         self._place = Place(org, namespace)
         self._settings = settings
         self._incarnation = uuid.uuid4().hex
-        self._opening: asyncio.Task[Namespace] | None = None
+        self._namespace = OpenedOnce(self._open)
 
     async def awake(self) -> str:
         """Returns the incarnation once the state is there."""
@@ -52,33 +52,24 @@ class NamespaceActor:
     async def serve(self, calls: list[Call]) -> list[Reply]:
         namespace = await self._namespace()
         replies = await namespace.serve(calls)
-        self._end_if_broken(namespace)
+        end_if_broken(namespace)
         return replies
 
     async def finish(self, call_id: str) -> Reply:
         namespace = await self._namespace()
         reply = await namespace.finish(call_id)
-        self._end_if_broken(namespace)
+        end_if_broken(namespace)
         return reply
 
     async def tell(self, effective: Effective) -> None:
         """What the namespace must refuse from now on. One that is not open yet asks by itself."""
-        if self._opening is not None:
+        if self._namespace.has_begun:
             await (await self._namespace()).home.refusals.learn(effective)
 
     async def leave(self) -> str:
-        if self._opening is not None:
+        if self._namespace.has_begun:
             await (await self._namespace()).leave()
         return self._incarnation
-
-    async def _namespace(self) -> Namespace:
-        if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
-        try:
-            return await asyncio.shield(self._opening)
-        except Exception:
-            self._opening = None  # the next call tries again: a storage that was down may be back
-            raise
 
     async def _open(self) -> Namespace:
         from loom_ray.actors.opening import open_namespace
@@ -93,11 +84,6 @@ class NamespaceActor:
             self._incarnation,
             time.time_ns,
         )
-
-    def _end_if_broken(self, namespace: Namespace) -> None:
-        """Ray starts the actor anew, and the new one reads what the log really holds."""
-        if namespace.broken:
-            asyncio.get_running_loop().call_later(EXIT_AFTER_S, os._exit, 1)
 
 
 class RayHomes:
