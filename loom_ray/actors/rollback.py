@@ -9,13 +9,14 @@ from typing import NamedTuple
 from loom_ray.actors.home import Home
 from loom_ray.actors.past import audits, images_of
 from loom_ray.actors.refusing import Gate
+from loom_ray.actors.turns import at_once, giving_way, moment
 from loom_ray.actors.writing import Looked, Remember, carry_out, look_up
 from loom_ray.contract.errors import PayloadTooLarge
 from loom_ray.contract.fields import to_ns
 from loom_ray.contract.rollback import RollbackRequest
 from loom_ray.contract.scope import Receipt
 from loom_ray.core.decide.claim import Settled, actor_of, pieces_of, settled_of
-from loom_ray.core.decide.rollback import decide_rollback
+from loom_ray.core.decide.rollback import Judged, decide_rollback, judged_one_by_one
 from loom_ray.core.decide.rollback_plan import BLACKLISTED, Plan, images_after, needs_vectors, planned, says_anew
 from loom_ray.core.decide.trail import AUTO_SUPERSEDE, EXPIRE, ROLLBACK, caused_by, trails
 from loom_ray.core.decide.write import Embedded
@@ -32,24 +33,51 @@ async def rollback(home: Home, request: RollbackRequest, remember: Remember) -> 
     by = By(ROLLBACK, actor_of(request.agent))
     await home.calibrated()
     while True:
-        ready = await _ready(home, by, await _plan(home, request))
+        plan = await _plan(home, request)
+        ready = await _judged(home, by, plan)
         if ready is not None:
-            answer = decide_rollback(ready.draft, request, ready.plan, ready.found, home.rules)
+            answer = decide_rollback(ready.draft, request, ready.judged, ready.found)
             return await carry_out(home, ready.draft, answer, remember, request.dry_run)
 
 
 class Ready(NamedTuple):
-    """All that deciding needs, as of the turn in which it is returned."""
+    """All that judging needs, as of the turn in which it is returned."""
 
     draft: Draft
     plan: Plan
     found: dict[str, Embedded]
 
 
-async def _ready(home: Home, by: By, plan: Plan) -> Ready | None:
-    """None where one of the memories has changed since the plan. What the blacklist refuses stays as it is."""
-    gate = Gate(home.refusals)
+class Decided(NamedTuple):
+    """How all that returns stands to what is newer, as of the turn in which it is returned."""
+
+    draft: Draft
+    judged: Judged
+    found: dict[str, Embedded]
+
+
+async def _judged(home: Home, by: By, plan: Plan) -> Decided | None:
+    """None where one of the memories has changed since the plan. Judged memory by memory, giving way after each; where
+    something has changed by the end, once more in one turn, so that a busy namespace cannot put it off for ever."""
     looked: dict[str, Looked] = {}
+    ready = await _ready(home, by, plan, looked)
+    if ready is None:
+        return None
+    began = moment(home)
+    judged = await giving_way(judged_one_by_one(*ready, home.rules))
+    home.carry_out_ends()
+    if moment(home) != began:
+        ready = await _ready(home, by, plan, looked)
+        if ready is None:
+            return None
+        judged = at_once(judged_one_by_one(*ready, home.rules))
+    return Decided(ready.draft, judged, ready.found)
+
+
+async def _ready(home: Home, by: By, plan: Plan, looked: dict[str, Looked]) -> Ready | None:
+    """None where one of the memories has changed since the plan. What the blacklist refuses stays as it is. What it
+    looks up is kept in `looked`."""
+    gate = Gate(home.refusals)
     while True:
         draft = home.draft(by)
         if not plan.is_current(home.state):

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from loom_ray.actors.home import Home
-from loom_ray.actors.indexes import Found, Search
+from loom_ray.actors.indexes import SEARCHES_MAX, Found, Search
 from loom_ray.actors.refusing import Gate
+from loom_ray.actors.turns import moment
 from loom_ray.contract.errors import LoomError
 from loom_ray.contract.scope import Receipt
 from loom_ray.contract.writing import BulkSetRequest, Claim, PinRequest, SetRequest, UpdateByIdRequest, UpdateRequest
@@ -146,7 +148,7 @@ async def _rehearsed(
     """Decides a batch claim by claim and gives way after each: judging takes milliseconds a claim, and nobody else in
     the namespace would be served meanwhile. What was decided counts where nothing has changed by then; elsewhere the
     turn that counts finds nearly every verdict reached."""
-    draft, began = home.draft(by), _moment(home)
+    draft, began = home.draft(by), moment(home)
     claims = gate.marked(claims_of(draft))
     if claims is None or len(claims) == 1:
         return None
@@ -157,14 +159,9 @@ async def _rehearsed(
             written.append(one)
             await asyncio.sleep(0)
         home.carry_out_ends()
-        if _moment(home) == began:
+        if moment(home) == began:
             return draft, written
     return None
-
-
-def _moment(home: Home) -> tuple[object, ...]:
-    """What a decision depends on beside its claims: any change of rows, settings or the allowlist is stamped."""
-    return home.state.last_version, home.refusals.version, home.rules
 
 
 async def look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[int, Looked]:
@@ -184,9 +181,12 @@ async def look_up(home: Home, claims: list[Settled], places: list[int]) -> dict[
 async def _look_all(
     home: Home, claims: list[Settled], vectors: dict[int, Vectors], kept: set[int]
 ) -> dict[int, Looked]:
-    places = list(vectors)
-    looks = (look(home, claims[place], vectors[place], stored=place in kept) for place in places)
-    return dict(zip(places, await asyncio.gather(*looks), strict=True))
+    """As many at a time as travel together: one request never fills the queue that all of them share."""
+    rest, looked = iter(vectors), {}
+    while places := list(islice(rest, SEARCHES_MAX)):
+        looks = (look(home, claims[place], vectors[place], stored=place in kept) for place in places)
+        looked |= zip(places, await asyncio.gather(*looks), strict=True)
+    return looked
 
 
 async def look(home: Home, settled: Settled, vectors: Vectors, *, stored: bool) -> Looked:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from promises import check_state
 from scene import Scene, until
 
 from loom_ray.contract.errors import InvalidRequest, PayloadTooLarge
@@ -101,6 +102,29 @@ async def test_what_it_retired_is_served_again(scene: Scene) -> None:
     assert "superseded" in {word for row in dry["rows"] for word in row["did"]}
     await assert_taken_back(scene, before, run_id="r1")
     assert await scene.value("lease") == LEASE
+
+
+@pytest.mark.parametrize(
+    ("newer", "path"),
+    [
+        ({"memory_key": "lease", "value": COFFEE, "agent": "ida"}, "same_key_newest_wins"),
+        ({"memory_key": "lease/2", "value": LATER}, "newest_wins_contradiction"),
+        ({"memory_key": "lease/2", "value": "the office lease was extended and now ends in 2027"}, "value_update"),
+    ],
+)
+async def test_an_undo_is_undone(scene: Scene, newer: dict[str, Any], path: str) -> None:
+    await scene.ask("namespace.register", default_conflict_policy="newest_wins")
+    await scene.set("lease", LEASE)
+    await scene.set(**newer)
+    (retired,) = (await scene.ask("memory.auto_retirements"))["rows"]
+    assert retired["reason"] == path
+    before = held(scene)
+    scene.clock.advance(1)
+    successor = retired["superseded_by"]
+    restored = await scene.ask("memory.restore", memory_key="lease", if_superseded_by=successor)
+    assert restored["restored"]
+    (undo,) = (await scene.ask("audit.list", action="memory.unsupersede"))["rows"]
+    await assert_taken_back(scene, before, commit_id=undo["commit_id"])
 
 
 async def test_deletions_locks_pins_labels_and_moves_are_taken_back(scene: Scene) -> None:
@@ -308,6 +332,40 @@ async def test_a_row_that_changes_meanwhile_is_planned_anew(scene: Scene) -> Non
     await scene.ask("memory.delete", memory_key="coffee")
     scene.embedder.answers.set()
     assert rows_of(await rolling_back) == {"coffee": ("kept", "changed_since")}
+
+
+async def thirty_crawled(scene: Scene) -> dict[str, Row]:
+    """Facts that a run has overwritten; what was held before."""
+    for number in range(30):
+        await scene.set(f"k{number}", f"the lease of office {number} ends in 2025")
+    before = held(scene)
+    for number in range(30):
+        await scene.set(f"k{number}", f"nothing is known of number {number}", run_id="r1")
+    return before
+
+
+async def test_others_have_their_turns_while_a_rollback_judges(scene: Scene) -> None:
+    before = await thirty_crawled(scene)
+    rolling_back = asyncio.create_task(roll_back(scene, run_id="r1"))
+    turns = 0
+    while not rolling_back.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 30
+    assert not differing(before, held(scene))
+
+
+@pytest.mark.parametrize("pause", range(0, 40, 3))
+async def test_what_is_said_while_a_rollback_judges_is_held_against_what_returns(scene: Scene, pause: int) -> None:
+    await thirty_crawled(scene)
+    rolling_back = asyncio.create_task(roll_back(scene, run_id="r1"))
+    for _ in range(pause):
+        await asyncio.sleep(0)
+    await scene.set("other", "the lease of office 7 ends in 2029", user_id="u1")
+    await rolling_back
+    check_state(scene.namespace.home.state)
+    rows = {row.memory_key: row for row in scene.namespace.home.state.rows.values()}
+    assert rows["other"].memory_id in rows["k7"].conflict_with
 
 
 async def test_a_row_that_was_forgotten_since_is_left(scene: Scene) -> None:

@@ -7,7 +7,7 @@ asserted since is judged against it, as at any return. All of it is one commit, 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,10 +28,9 @@ Links = dict[str, set[str]]
 
 
 def decide_rollback(
-    draft: Draft, request: RollbackRequest, plan: Plan, found: Mapping[str, Embedded], rules: Rules
+    draft: Draft, request: RollbackRequest, judged: Judged, found: Mapping[str, Embedded]
 ) -> RollbackAnswer:
-    """`plan` is current. `found`: vectors of every memory whose text changes, and the neighbours of all that return."""
-    judged = _judged(draft, plan, found, rules)
+    """`judged` on this draft, with the vectors of every memory whose text changes."""
     before = [row for name in judged.images if (row := draft.row(name)) is not None]
     _put(draft, judged, found, request.reason)
     for row in before:
@@ -48,14 +47,20 @@ class Judged(NamedTuple):
     links: Links
 
 
-def _judged(draft: Draft, plan: Plan, found: Mapping[str, Embedded], rules: Rules) -> Judged:
+def judged_one_by_one(
+    draft: Draft, plan: Plan, found: Mapping[str, Embedded], rules: Rules
+) -> Generator[None, None, Judged]:
+    """Yields after each memory that returns. `plan` is current; `found` has the neighbours of all that return."""
     while True:
         images = images_after(draft, plan)
         after = draft.twin()
         for name, image in images.items():
             after.put(image, found[name].vectors if name in found and not found[name].stored else None)
         back = {name: image for name, image in images.items() if is_returning(draft, image)}
-        outcomes = {name: _outcome(after, plan, name, back, found[name], rules) for name in back}
+        outcomes: dict[str, Outcome] = {}
+        for name in back:
+            outcomes[name] = _outcome(after, plan, name, back, found[name], rules)
+            yield
         pinned = [name for name, outcome in outcomes.items() if outcome.refusal is not None]
         if not pinned:
             images |= {name: _as_judged(images[name], outcome) for name, outcome in outcomes.items()}

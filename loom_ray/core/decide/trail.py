@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 from loom_ray.core.records import Audited
@@ -55,7 +56,7 @@ class Step:
         return "written" if said else self.audit.action
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trail:
     """The steps of one memory, oldest first, from the first that the cause made; `merges` are the restatements of it
     that it made."""
@@ -64,7 +65,7 @@ class Trail:
     steps: tuple[Step, ...]
     merges: tuple[Audited, ...]
 
-    @property
+    @cached_property
     def last_block(self) -> tuple[Step, ...]:
         """The newest changes of the memory itself, as far as they are all the cause's: these can be taken back. Empty
         where the newest is another's, or where the cause only changed links."""
@@ -78,8 +79,12 @@ class Trail:
 
     def said_at(self, version: int) -> int | None:
         """Which statement it made just before: the version that brought it; None where it was not there yet."""
-        images = [self.steps[0].before, *(step.image for step in self.steps if step.image.version < version)]
-        return images[-1].asserted_at if images[-1] is not None else None
+        image = self.steps[0].before
+        for step in self.steps:
+            if step.image.version >= version:
+                break
+            image = step.image
+        return image.asserted_at if image is not None else None
 
     @property
     def last(self) -> Row | Audited:
